@@ -1,0 +1,132 @@
+import { limitsSchema } from "../config/harness-schema.ts";
+import { type Spec, specSchema } from "../config/recipe-schema.ts";
+import { LorimerError, messageOf } from "../lib/errors.ts";
+import type { Model, ModelReply } from "../model/model.ts";
+import type { Message } from "../trace/messages.ts";
+import { gateFailure } from "./eval-gate.ts";
+import { runAgent } from "./loop.ts";
+import type { ToolPart } from "./parts.ts";
+import { renderTask } from "./task-prompt.ts";
+
+type Block =
+  | { type: "text"; text: string }
+  | { type: "tool_use"; id: string; name: string; input: Record<string, unknown> };
+
+/** One response of a model that speaks in content blocks. */
+export interface BlockResponse {
+  stop_reason: "tool_use" | "end_turn";
+  content: Block[];
+}
+
+/** A model as a function of the messages so far. */
+export type BlockModel = (messages: readonly Message[]) => BlockResponse | Promise<BlockResponse>;
+
+/** A trusted tool of the caller's; what it returns is made text. */
+type PlainTool = (input: never) => unknown;
+
+/** A spec as a caller writes it; `must_call` and `must_include` may be left out. */
+export type HarnessSpec = Omit<Spec, "decisions" | "eval_gate"> & {
+  decisions: Record<string, { reversible?: boolean; options?: string[] }>;
+  eval_gate: { must_call?: string | null; must_include?: string | null; max_iters: number };
+};
+
+export interface HarnessRunResult {
+  /** The final text, or `capped`. */
+  text: string;
+  iters: number;
+  /** Calls that really ran. */
+  tool_calls: number;
+  gate: "pass" | "fail";
+}
+
+/**
+ * Runs one spec on trusted tools and a model, on the same loop as every rollout, and judges it by the spec's eval gate.
+ * Calls to names outside `spec.allowlist` are skipped with a linked result, and fail the gate.
+ * @throws LorimerError `usage` when the model has no response for a turn
+ */
+export async function buildHarnessRun(
+  spec: HarnessSpec,
+  inputs: Record<string, string>,
+  tools: Record<string, PlainTool>,
+  model: BlockModel,
+  maxIterations: number,
+): Promise<HarnessRunResult> {
+  const parsed = specSchema.parse(spec);
+  const result = await runAgent({
+    harness: {
+      systemPrompt: "",
+      tools: new Map(Object.entries(tools).map(([name, run]) => [name, plainTool(name, run)])),
+      processors: [],
+      limits: limitsSchema.parse({ max_steps: maxIterations }),
+      allowlist: new Set(parsed.allowlist),
+    },
+    task: renderTask(parsed, inputs),
+    model: blockModel(model),
+    sampling: {},
+    seed: 0,
+    sink: () => {},
+    policy: "fail-task",
+    guided: false,
+  });
+  const capped = result.exitReason === "max_steps";
+  const failure = gateFailure(parsed, result, parsed.eval_gate.must_include ?? "");
+  return {
+    text: capped ? "capped" : result.answer,
+    iters: result.steps,
+    tool_calls: result.dispatched.length,
+    gate: failure === undefined ? "pass" : "fail",
+  };
+}
+
+/** The result in one line, its text quoted with single quotes where it has none. */
+export function formatHarnessRun({ text, iters, tool_calls, gate }: HarnessRunResult): string {
+  const escaped = text.replaceAll("\\", "\\\\").replaceAll("\n", "\\n");
+  const quote = escaped.includes("'") && !escaped.includes('"') ? '"' : "'";
+  const body = quote === "'" ? escaped.replaceAll("'", "\\'") : escaped;
+  return `text=${quote}${body}${quote} iters=${iters} tool_calls=${tool_calls} gate=${gate}`;
+}
+
+function plainTool(name: string, run: PlainTool): ToolPart {
+  return {
+    schema: { name, description: name, inputSchema: { type: "object" } },
+    async run(input) {
+      try {
+        const value = await run(input as never);
+        return { result: typeof value === "string" ? value : JSON.stringify(value), isError: false };
+      } catch (error) {
+        return { result: `[${name} failed: ${messageOf(error)}]`, isError: true };
+      }
+    },
+  };
+}
+
+function blockModel(respond: BlockModel): Model {
+  let turn = 0;
+  return {
+    kind: "scripted",
+    name: "blocks",
+    async complete({ messages }) {
+      turn++;
+      const response = (await respond(messages)) as BlockResponse | undefined;
+      if (!Array.isArray(response?.content))
+        throw new LorimerError("usage", `the model has no response for turn ${turn}`, {
+          hint: "Give it one response a turn, the last one with stop_reason end_turn.",
+        });
+      return fromBlocks(response);
+    },
+  };
+}
+
+function fromBlocks({ content, stop_reason }: BlockResponse): ModelReply {
+  const calls = content.flatMap((block) =>
+    block.type === "tool_use" ? [{ id: block.id, name: block.name, input: block.input }] : [],
+  );
+  const ended = stop_reason === "end_turn";
+  return {
+    content: content.flatMap((block) => (block.type === "text" ? [block.text] : [])).join(""),
+    toolCalls: ended ? [] : calls,
+    finishReason: ended ? "stop" : "tool_calls",
+    usage: { inputTokens: 0, outputTokens: 0 },
+    costUsd: 0,
+  };
+}

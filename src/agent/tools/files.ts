@@ -1,0 +1,142 @@
+import { existsSync, readdirSync, readFileSync, realpathSync, statSync } from "node:fs";
+import { join, relative, sep } from "node:path";
+import { z } from "zod";
+import { LorimerError, messageOf } from "../../lib/errors.ts";
+import type { ToolPart } from "../parts.ts";
+
+/** The folders that the built-in file tools may see, under the names that the model uses for them. */
+export interface FileRoots {
+  resources: string | undefined;
+  workspace: string | undefined;
+}
+
+const maxResultChars = 20_000;
+const maxMatches = 200;
+
+interface FileTool<Input extends z.ZodObject> {
+  name: string;
+  description: string;
+  input: Input;
+  run(input: z.infer<Input>, roots: FileRoots): string;
+}
+
+const readInput = z.object({
+  path: z.string().describe("resources/… or workspace/…"),
+  start_line: z.number().int().min(1).default(1),
+  lines: z.number().int().min(1).max(2000).default(200),
+});
+const read: FileTool<typeof readInput> = {
+  name: "Read",
+  description:
+    "Read a text file by its path, such as resources/NAME or workspace/NAME. Long files come in parts: give a start line.",
+  input: readInput,
+  run({ path, start_line, lines }, roots) {
+    const all = readFileSync(resolveInside(path, roots), "utf8").split("\n");
+    const part = all.slice(start_line - 1, start_line - 1 + lines);
+    const rest = all.length - (start_line - 1 + part.length);
+    const more =
+      rest > 0 ? `\n[${rest} more lines; read on from start_line ${start_line + part.length}]` : "";
+    return cap(part.join("\n")) + more || "[the file is empty]";
+  },
+};
+
+const globInput = z.object({ pattern: z.string().describe("Such as resources/*.jsonl or **/*.md") });
+const glob: FileTool<typeof globInput> = {
+  name: "Glob",
+  description: "List files whose path matches a pattern.",
+  input: globInput,
+  run({ pattern }, roots) {
+    const found = listFiles(roots).filter((path) => matches(path, pattern));
+    return found.slice(0, maxMatches).join("\n") || `[no file matches ${pattern}]`;
+  },
+};
+
+const grepInput = z.object({
+  text: z.string().min(1).describe("Looked for as it stands, without regard to case"),
+  pattern: z.string().default("**").describe("Which files to look in"),
+});
+const grep: FileTool<typeof grepInput> = {
+  name: "Grep",
+  description: "Find lines that hold a piece of text, in the files whose path matches a pattern.",
+  input: grepInput,
+  run({ text, pattern }, roots) {
+    const wanted = text.toLowerCase();
+    const hits: string[] = [];
+    for (const path of listFiles(roots).filter((file) => matches(file, pattern))) {
+      for (const [index, line] of readFileSync(resolveInside(path, roots), "utf8").split("\n").entries()) {
+        if (line.toLowerCase().includes(wanted)) hits.push(`${path}:${index + 1}: ${line.slice(0, 300)}`);
+        if (hits.length >= maxMatches) return cap(hits.join("\n"));
+      }
+    }
+    return cap(hits.join("\n")) || `[no line holds ${JSON.stringify(text)}]`;
+  },
+};
+
+/** The built-in tools by name. They run in the orchestrator, and see nothing but `roots`. */
+export function builtinTools(names: readonly string[], roots: FileRoots): ToolPart[] {
+  const known = [part(read, roots), part(glob, roots), part(grep, roots)];
+  return names.map((name) => {
+    const found = known.find((tool) => tool.schema.name === name);
+    if (!found) throw new LorimerError("config", `there is no built-in tool ${name}`);
+    return found;
+  });
+}
+
+function part<Input extends z.ZodObject>(tool: FileTool<Input>, roots: FileRoots): ToolPart {
+  const { name, description } = tool;
+  const { $schema: _, ...inputSchema } = z.toJSONSchema(tool.input, { io: "input" });
+  return {
+    schema: { name, description, inputSchema: inputSchema as Record<string, unknown> },
+    async run(input) {
+      const parsed = tool.input.safeParse(input);
+      const failed = (reason: string) => ({ result: `[${name} failed: ${reason}]`, isError: true });
+      if (!parsed.success)
+        return failed(parsed.error.issues.map((i) => `${i.path.join(".")}: ${i.message}`).join("; "));
+      try {
+        return { result: tool.run(parsed.data, roots), isError: false };
+      } catch (error) {
+        return failed(messageOf(error).replaceAll(/'\/[^']*'/g, "that path"));
+      }
+    },
+  };
+}
+
+/** The real path of `resources/…` or `workspace/…`; a path that leaves its folder, also by a link, is refused. */
+function resolveInside(path: string, roots: FileRoots): string {
+  const [first = "", ...rest] = path.replace(/^\.?\//, "").split("/");
+  const root = first === "resources" ? roots.resources : first === "workspace" ? roots.workspace : undefined;
+  if (root === undefined) throw new Error(`${path} is neither in resources/ nor in workspace/`);
+  const wanted = join(root, ...rest);
+  if (!existsSync(wanted)) throw new Error(`there is no file ${path}`);
+  const inside = relative(realpathSync(root), realpathSync(wanted));
+  if (inside === ".." || inside.startsWith(`..${sep}`)) throw new Error(`${path} leaves its folder`);
+  if (!statSync(wanted).isFile()) throw new Error(`${path} is not a file`);
+  return wanted;
+}
+
+function listFiles(roots: FileRoots): string[] {
+  return Object.entries(roots)
+    .flatMap(([name, root]) =>
+      typeof root === "string" && existsSync(root)
+        ? readdirSync(root, { recursive: true, withFileTypes: true })
+            .filter((entry) => entry.isFile())
+            .map((entry) => join(name, relative(root, join(entry.parentPath, entry.name))))
+        : [],
+    )
+    .sort();
+}
+
+/** `*` and `?` stay inside a folder, `**` crosses folders; everything else stands for itself. */
+function matches(path: string, pattern: string): boolean {
+  const source = pattern.replace(/\*\*\/?|[*?]|[.+^${}()|[\]\\]/g, (token) => {
+    if (token.startsWith("**")) return ".*";
+    if (token === "*") return "[^/]*";
+    return token === "?" ? "[^/]" : `\\${token}`;
+  });
+  return new RegExp(`^${source}$`).test(path);
+}
+
+function cap(text: string): string {
+  if (text.length <= maxResultChars) return text;
+  return `${text.slice(0, maxResultChars)}\n[cut: ${text.length - maxResultChars} more characters]`;
+}

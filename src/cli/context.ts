@@ -1,0 +1,43 @@
+import { existsSync } from "node:fs";
+import { join } from "node:path";
+import type { LoadedHarness } from "../config/harness.ts";
+import { loadHarness } from "../config/load-harness.ts";
+import { openGenerations } from "../store/generations.ts";
+import { type LedgerView, readLedger } from "../store/ledger.ts";
+import { findRunsDir } from "../store/paths.ts";
+import { openRun, type RunFolder } from "../store/run-folder.ts";
+import type { Terminal } from "./terminal.ts";
+
+/** What every command is given. */
+export interface CommandContext {
+  terminal: Terminal;
+  cwd: string;
+}
+
+/** Options that every command on a run has. */
+export interface RunOptions {
+  runs?: string;
+  json?: boolean;
+}
+
+export function runsDirOf({ cwd }: CommandContext, { runs }: RunOptions): string {
+  return findRunsDir({ cwd, override: runs });
+}
+
+/** A run by id, prefix or `latest`, with its ledger as it stands. */
+export function readRun(
+  context: CommandContext,
+  wanted: string | undefined,
+  options: RunOptions,
+): { run: RunFolder; ledger: LedgerView } {
+  const run = openRun(runsDirOf(context, options), wanted);
+  return { run, ledger: readLedger(run.ledgerFile) };
+}
+
+/** A harness by folder, or by generation or git ref of a run. */
+export async function readHarness(which: string, run: RunFolder): Promise<LoadedHarness> {
+  if (existsSync(join(which, "config.yaml"))) return loadHarness(which);
+  const generations = await openGenerations(run.generationsDir, { readOnly: true });
+  const name = /^\d+$/.test(which) ? `gen/${which.padStart(4, "0")}` : which;
+  return loadHarness(await generations.exportTree(name, run.exportsDir));
+}

@@ -1,0 +1,64 @@
+import type { Command } from "commander";
+import { LorimerError } from "../lib/errors.ts";
+import { openGenerations } from "../store/generations.ts";
+import { plainText } from "../trace/plain-text.ts";
+import { type CommandContext, type RunOptions, readRun } from "./context.ts";
+
+export function registerShow(program: Command, context: CommandContext): void {
+  program
+    .command("show")
+    .description("one generation or refused candidate: why, on what evidence, and its files")
+    .argument("<which>", "gen/0003, 3, or R02-C01")
+    .option("--run <run>", "id, prefix or latest")
+    .option("--files", "print the files too")
+    .option("--runs <dir>", "folder of runs")
+    .option("--json", "print one JSON document")
+    .action(async (which: string, options: RunOptions & { run?: string; files?: boolean }) => {
+      const { run, ledger } = readRun(context, options.run, options);
+      const generations = await openGenerations(run.generationsDir, { readOnly: true });
+      const found = generations
+        .list()
+        .find(({ number, trailers }) => named(which, number) || trailers["Candidate"] === which);
+      const files = await generations
+        .readTree(found ? found.number : `refs/candidates/${which}`)
+        .catch((cause: unknown) => {
+          throw new LorimerError("missing", `${run.id} has no generation or refused candidate ${which}`, {
+            hint: "`lorimer log` lists them.",
+            cause,
+          });
+        });
+      const candidate = found ? found.trailers["Candidate"] : which;
+      const checks =
+        ledger.find("candidate-checked", (record) => record.candidate === candidate)?.checks ?? [];
+      const verdict = ledger.find("verdict", (record) => record.candidate === candidate);
+      if (options.json)
+        return context.terminal.json({
+          generation: found ?? null,
+          candidate: candidate ?? null,
+          checks,
+          verdict: verdict ?? null,
+          files: Object.fromEntries(files),
+        });
+      const papers = [...files].filter(
+        ([path]) => path.endsWith("candidate.yaml") || path.endsWith("TOOL_SPEC.md"),
+      );
+      context.terminal.result(
+        [
+          found ? `gen/${String(found.number).padStart(4, "0")}: ${found.subject}` : `${which} (refused)`,
+          ...Object.entries(found?.trailers ?? {}).map(([key, value]) => `  ${key}: ${plainText(value)}`),
+          ...checks.map(
+            ({ name, status, findings }) =>
+              `  check ${name}: ${status}${findings.map(({ message }) => `\n    ${plainText(message)}`).join("")}`,
+          ),
+          ...(verdict ? [`  verdict: ${verdict.verdict}, ${plainText(verdict.reason)}`] : []),
+          "files",
+          ...[...files].map(([path, text]) => `  ${path} (${text.length} characters)`),
+          ...(options.files ? [...files] : papers).map(([path, text]) => `\n=== ${path}\n${plainText(text)}`),
+        ].join("\n"),
+      );
+    });
+}
+
+function named(which: string, number: number): boolean {
+  return which === String(number) || which === `gen/${String(number).padStart(4, "0")}`;
+}

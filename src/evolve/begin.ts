@@ -1,0 +1,42 @@
+import { resolve } from "node:path";
+import { tryEvaluator } from "../bench/evaluators/index.ts";
+import { LorimerError } from "../lib/errors.ts";
+import { type Champion, type EvolveRun, generationName, loadGeneration, loadOn } from "./run-state.ts";
+import { scoreBaseline } from "./score.ts";
+import { committedFiles } from "./tree.ts";
+
+const saturated = 0.98;
+
+/** Generation 0: the recipe's baseline, committed and scored, once the evaluator is known to tell right from wrong. */
+export async function begin(run: EvolveRun): Promise<Champion> {
+  const { bench, ledger, generations } = run;
+  const drawn = [...bench.splits.evolve, ...bench.splits.gate];
+  await tryEvaluator(bench.evaluator, drawn);
+  if (!ledger.find("run-started", () => true)) await ledger.append({ type: "run-started", run: run.run.id });
+  if (!ledger.find("committed", (record) => record.generation === 0)) {
+    const baseline = loadOn(bench, resolve(bench.recipe.dir, bench.recipe.recipe.baseline));
+    const { commit, tree } = await generations.commitGeneration({
+      number: 0,
+      files: committedFiles(baseline),
+      subject: `Start from the baseline of ${bench.recipe.recipe.name}`,
+      trailers: {
+        "Candidate-Hash": baseline.generationHash,
+        "Model-Kind": bench.model.kind,
+        Seed: String(run.seed),
+      },
+    });
+    await ledger.append({ type: "committed", generation: 0, candidate: null, commit, tree });
+    run.listen({ type: "committed", generation: generationName(0), candidate: null, commit });
+  }
+  const champion = await loadGeneration(run, 0);
+  const score = await scoreBaseline(run, champion);
+  if (score !== null && score >= saturated)
+    throw new LorimerError(
+      "refused",
+      `the baseline already scores ${score.toFixed(3)}: there is nothing to gain`,
+      {
+        hint: "Use harder tasks, or an evaluator that asks for more.",
+      },
+    );
+  return champion;
+}

@@ -1,0 +1,85 @@
+import { deterministicVerdict } from "../stats/deterministic.ts";
+import { confirmationVerdict } from "../stats/e-process.ts";
+import { scoreEstimate } from "../stats/intervals.ts";
+import type { Verdict } from "../stats/verdict.ts";
+
+/** Scores of one arm: a row a pass, a column a task; null where there is none (invalid, infra). */
+export type ArmScores = readonly (readonly (number | null)[])[];
+
+export interface ScreenNumbers {
+  champion: number;
+  candidate: number;
+  effect: number;
+  tasks: number;
+  passes: { champion: number; candidate: number };
+}
+
+/** The screen may only kill: a candidate that does no better on the tasks that its author saw is not worth a test. */
+export function screenVerdict(
+  champion: ArmScores,
+  candidate: ArmScores,
+): { passed: boolean; numbers: ScreenNumbers; reason: string } {
+  const mean = (arm: ArmScores) => scoreEstimate(known(arm)).mean;
+  const numbers = {
+    champion: mean(champion),
+    candidate: mean(candidate),
+    effect: mean(candidate) - mean(champion),
+    tasks: candidate[0]?.length ?? 0,
+    passes: { champion: champion.length, candidate: candidate.length },
+  };
+  const shown = `${numbers.champion.toFixed(2)} → ${numbers.candidate.toFixed(2)} on the evolve split`;
+  return numbers.effect > 0
+    ? { passed: true, numbers, reason: shown }
+    : { passed: false, numbers, reason: `no gain where it should show: ${shown}` };
+}
+
+/** Share of task-runs of both arms that must have a score; below it nothing is decided. */
+export const neededCoverage = 0.95;
+
+export interface ConfirmationInput {
+  champion: ArmScores;
+  candidate: ArmScores;
+  alpha: number;
+  maxPasses: number;
+}
+
+/**
+ * The verdict after the passes so far: `continue` asks for another. Only whole passes, only numbers of the
+ * orchestrator's. Two or more passes without any variance are the deterministic case.
+ */
+export function decide({ champion, candidate, alpha, maxPasses }: ConfirmationInput): Verdict {
+  const differences = candidate.map((row, pass) =>
+    row.map((score, task) => difference(score, champion[pass]?.[task])),
+  );
+  const covered = differences.flat().filter((value) => value !== null).length;
+  const coverage = covered / Math.max(1, differences.flat().length);
+  if (coverage < neededCoverage) {
+    const reason = `only ${(coverage * 100).toFixed(0)} % of the rollouts have a score in both arms`;
+    const interval = { low: -1, high: 1 };
+    return {
+      decision: "indecisive",
+      effect: 0,
+      interval,
+      n: champion[0]?.length ?? 0,
+      passes: champion.length,
+      reason,
+    };
+  }
+  // A missing score is no evidence either way.
+  const passes = differences.map((row) => row.map((value) => value ?? 0));
+  if (passes.length >= 2 && withoutVariance(champion) && withoutVariance(candidate))
+    return deterministicVerdict(passes[0] ?? [], alpha);
+  return confirmationVerdict({ passes, alpha, maxPasses });
+}
+
+function difference(candidate: number | null, champion: number | null | undefined): number | null {
+  return candidate === null || champion === null || champion === undefined ? null : candidate - champion;
+}
+
+function withoutVariance(arm: ArmScores): boolean {
+  return arm.every((row) => row.every((score, task) => score === arm[0]?.[task]));
+}
+
+function known(arm: ArmScores): number[][] {
+  return arm.map((row) => row.map((score) => score ?? 0));
+}

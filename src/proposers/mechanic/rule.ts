@@ -1,0 +1,68 @@
+import type { Proposal } from "../../config/candidate-schema.ts";
+import type { HarnessConfig, Lever } from "../../config/harness-schema.ts";
+import type { TraceFacts } from "../../trace/facts.ts";
+import type { Brief } from "../proposer.ts";
+
+/** A candidate in the making: the champion's config and files, to be changed. */
+export interface Draft {
+  config: HarnessConfig;
+  /** By path relative to the output directory. */
+  files: Map<string, string>;
+}
+
+/** What the trajectories say for one stock part. */
+export interface Diagnosis {
+  /** Share of the failing rollouts that it could help, in (0, 1]; the ranking goes by it. */
+  share: number;
+  hypothesis: string;
+  evidence: Proposal["evidence"];
+  signature: Proposal["signature"];
+  fixes: string[];
+  risks?: string[];
+  apply(draft: Draft): void;
+  /** TOOL_SPEC.md, for a tool. */
+  toolSpec?: string;
+}
+
+/** Facts of trajectories → lever → stock part. */
+export interface Rule {
+  lever: Lever;
+  /** Undefined: nothing in the trajectories speaks for the part. */
+  diagnose(brief: Brief): Diagnosis | undefined;
+}
+
+const citedRollouts = 6;
+
+/** Cites a few of the rollouts, each with a quote of one of its steps. */
+export function cite(
+  facts: readonly TraceFacts[],
+  quoteOf: (fact: TraceFacts) => { step: number; quote: string } | undefined,
+): Proposal["evidence"] {
+  return facts
+    .flatMap((fact) => {
+      const quote = quoteOf(fact);
+      return quote ? [{ rollout: fact.rollout, ...quote }] : [];
+    })
+    .slice(0, citedRollouts);
+}
+
+/** The tasks of these rollouts, each once. */
+export function tasksOf(facts: readonly TraceFacts[]): string[] {
+  return [...new Set(facts.map((fact) => fact.task))].sort();
+}
+
+/** A line of a task that no other task shares, for quoting. */
+export function ownLine(fact: TraceFacts, all: readonly TraceFacts[]): string | undefined {
+  const others = all.filter((other) => other.task !== fact.task).map((other) => other.taskHead);
+  return fact.taskHead
+    .split("\n")
+    .map((line) => line.replace(/\s+/g, " ").trim().slice(0, 80).trim())
+    .find((line) => line.length >= 12 && !line.includes("`") && !others.some((head) => head.includes(line)));
+}
+
+/** The last thing that was said, for quoting. */
+export function lastSaid(fact: TraceFacts): { step: number; quote: string } | undefined {
+  const said = fact.said.at(-1);
+  const quote = said?.text.replace(/\s+/g, " ").trim().slice(0, 160).trim();
+  return said && quote ? { step: said.step, quote } : undefined;
+}

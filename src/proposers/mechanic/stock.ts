@@ -1,0 +1,20 @@
+import { readdirSync, readFileSync } from "node:fs";
+import { fileURLToPath } from "node:url";
+import { sha256 } from "../../lib/hash.ts";
+
+const partsDir = fileURLToPath(new URL("./parts/", import.meta.url));
+
+/** The source of a stock part. Parts know nothing of any recipe: what differs comes by options and by the context. */
+export function stockPart(kind: "tools" | "processors", file: string): string {
+  return readFileSync(`${partsDir}${kind}/${file}.ts`, "utf8").replaceAll("\r\n", "\n");
+}
+
+/** Source hashes of every stock part: code that lorimer ships, which the weakest fence may run. */
+export function stockHashes(): Set<string> {
+  const hashes = (["tools", "processors"] as const).flatMap((kind) =>
+    readdirSync(`${partsDir}${kind}`)
+      .filter((name) => name.endsWith(".ts") && !name.endsWith(".d.ts"))
+      .map((name) => sha256(stockPart(kind, name.slice(0, -3)))),
+  );
+  return new Set(hashes);
+}

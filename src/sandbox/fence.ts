@@ -1,0 +1,101 @@
+/*
+ * The fence round authored code. What each level stopped when it was tried (test/attacks/ tries it again):
+ *
+ *                                              full   partial  weak
+ *   authored code, as the loader runs it:
+ *     eval, Function, process, fetch, imports  no     no       no    (each is gone or refused)
+ *     forged frames, 50 MB frames, garbage     no     no       no    (killed, blamed; no verdict changes)
+ *     endless loop, slow regular expression    no     no       no    (killed at the call's timeout)
+ *     heap bomb                                no     no       no    (dies at 256 MB)
+ *     memory outside the heap                  no     no       YES   (512 MB by prlimit, which weak lacks)
+ *     state kept for the next rollout          no     no       no    (modules fresh, globals and zod frozen)
+ *   any code, were those locks to fail:
+ *     read or write a file outside             no     no       no
+ *     read through a link that is there        no     YES      YES   (Node's permissions follow links)
+ *     the host's environment, spawn, addons    no     no       no
+ *     connect to an address                    no     no       YES
+ *     connect to a unix socket outside         no     YES      YES
+ *     signal other processes of the user       no     YES      YES
+ *
+ * Open on every level: kernel bugs (no seccomp filter), disk filled by many files, CPU share (a worker may take a core
+ * up to its timeout), timing. On partial and weak authored code can learn host paths from the text of errors.
+ */
+import { mkdtempSync, realpathSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import type { PartLoader } from "../agent/parts.ts";
+import type { AuthoredPart } from "../config/harness.ts";
+import { LorimerError } from "../lib/errors.ts";
+import { bubblewrapHint } from "./command.ts";
+import { chooseLevel, type FenceLevel, isWeaker } from "./levels.ts";
+import { WorkerPool } from "./pool.ts";
+import { openSession } from "./session.ts";
+
+export interface FenceOptions {
+  /** Host folder of the recipe's resources, which tools may read. */
+  resources?: string | undefined;
+  /** Default: the strongest that works here, or the one that LORIMER_FENCE names. */
+  level?: FenceLevel;
+  /** The recipe's minimum: below it only stock parts are opened. */
+  weakest: FenceLevel;
+  /** Source hashes of the parts that lorimer ships. */
+  stockHashes?: ReadonlySet<string>;
+  /** Wall clock of one tool run, hook or load. */
+  callTimeoutMs?: number;
+  /** Most workers at once; a rollout that finds none free waits. */
+  maxWorkers?: number;
+}
+
+export interface Fence {
+  readonly level: FenceLevel;
+  readonly loader: PartLoader;
+  /** Ends every worker and removes the workspaces. */
+  close(): Promise<void>;
+}
+
+/** @throws LorimerError `infra` when no level works on this machine, or not the one that LORIMER_FENCE names. */
+export async function createFence(options: FenceOptions): Promise<Fence> {
+  const { resources, weakest, stockHashes = new Set(), callTimeoutMs = 5000, maxWorkers = 8 } = options;
+  const level = options.level ?? (await chooseLevel({ weakest }));
+  const base = mkdtempSync(join(realpathSync(tmpdir()), "lorimer-fence-"));
+  const clean = () => rmSync(base, { recursive: true, force: true });
+  process.once("exit", clean);
+  const pool = new WorkerPool({
+    level,
+    base,
+    resources: resources === undefined ? undefined : realpathSync(resources),
+    maxWorkers,
+  });
+  return {
+    level,
+    loader: {
+      async open(parts) {
+        if (parts.length === 0)
+          return { tools: [], processors: [], workspace: undefined, close: async () => [] };
+        if (isWeaker(level, weakest)) refuseUnknown(parts, { level, weakest, stockHashes });
+        return openSession(parts, { pool, callTimeoutMs });
+      },
+    },
+    async close() {
+      await pool.close();
+      process.off("exit", clean);
+      clean();
+    },
+  };
+}
+
+interface Minimum {
+  level: FenceLevel;
+  weakest: FenceLevel;
+  stockHashes: ReadonlySet<string>;
+}
+
+function refuseUnknown(parts: readonly AuthoredPart[], { level, weakest, stockHashes }: Minimum): void {
+  const unknown = parts.find((part) => !stockHashes.has(part.sourceHash));
+  if (unknown === undefined) return;
+  throw new LorimerError(
+    "infra",
+    `${unknown.file} is not one of lorimer's own parts, and the recipe wants the ${weakest} fence: here is only ${level}`,
+    { hint: bubblewrapHint },
+  );
+}
