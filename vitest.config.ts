@@ -3,6 +3,8 @@ import { defineConfig } from "vitest/config";
 // `unit` shares one module graph (fast); what starts processes, git or whole runs is `system`.
 export default defineConfig({
   test: {
+    reporters: ["default", "json"],
+    outputFile: { json: ".ci/results.json" },
     projects: [
       {
         test: {

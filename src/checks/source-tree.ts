@@ -1,4 +1,7 @@
+import { spawnSync } from "node:child_process";
 import { parseSync, visitorKeys } from "oxc-parser";
+import { LorimerError } from "../lib/errors.ts";
+import { packageRoot } from "../lib/package-root.ts";
 
 /** A node of the ESTree that oxc gives, read by key: the checks look at shapes, not at one grammar's types. */
 export interface TreeNode {
@@ -29,8 +32,9 @@ export function isCodeFile(path: string): boolean {
   return codeFile.test(path);
 }
 
-/** Parses TypeScript or JavaScript; never throws. */
+/** Parses TypeScript or JavaScript. Whatever is wrong with the source is in `errors`. */
 export function parseSource(file: string, source: string): SourceTree {
+  if (!canParse(file, source)) return { ...parseSource(file, ""), errors: ["it is nested too deeply"] };
   const parsed = parseSync(file, source, { sourceType: "module" });
   return {
     file,
@@ -39,6 +43,31 @@ export function parseSource(file: string, source: string): SourceTree {
     errors: parsed.errors.map((error) => error.message),
     lineAt: lineCounter(source),
   };
+}
+
+/** Fewer tokens than this cannot nest deeply enough to overflow the native parser's stack (seen from 4,000 levels). */
+const harmlessTokens = 2500;
+const parseScript = `import { readFileSync } from "node:fs"; import { parseSync } from "oxc-parser";
+parseSync(process.argv[1], readFileSync(0, "utf8"), { sourceType: "module" }).program;`;
+
+/**
+ * The native parser dies with its process on deep nesting, so a source that is large enough for it is first parsed in
+ * a process of its own, on half the stack.
+ */
+function canParse(file: string, source: string): boolean {
+  if ((source.match(/\w+|[^\w\s]/g)?.length ?? 0) < harmlessTokens) return true;
+  const node = [process.execPath, "--input-type=module", "-e", parseScript, file.replace(/^.*\./, "source.")];
+  const { error, status } = spawnSync("/bin/sh", ["-c", 'ulimit -s 4096 && exec "$0" "$@"', ...node], {
+    cwd: packageRoot,
+    env: {},
+    input: source,
+    stdio: ["pipe", "ignore", "ignore"],
+    timeout: 10_000,
+  });
+  if (error !== undefined && !("code" in error && (error.code === "ETIMEDOUT" || error.code === "EPIPE"))) {
+    throw new LorimerError("infra", `cannot start a process to parse ${file}`, { cause: error });
+  }
+  return status === 0;
 }
 
 /** A function from an offset in `text` to its line, from 1. */

@@ -7,7 +7,6 @@ import { observe } from "../evolve/observe.ts";
 import { resumeRun } from "../evolve/open.ts";
 import { earlierTries } from "../evolve/past-tries.ts";
 import { loadGeneration, loadOptions } from "../evolve/run-state.ts";
-import { literalCorpora } from "../evolve/validate.ts";
 import { openRun } from "../store/run-folder.ts";
 import { plainText } from "../trace/plain-text.ts";
 import { type CommandContext, type RunOptions, runsDirOf } from "./context.ts";
@@ -56,7 +55,7 @@ async function againstRun(context: CommandContext, dir: string, flags: ValidateF
     const { records } = diagnose(await observe(run, champion));
     return await runChecks(dir, {
       load: loadOptions(run.bench),
-      literals: { evolve: literalCorpora(run).evolve },
+      literals: { evolve: run.literals.evolve },
       context: {
         bench: run.bench,
         champion: champion.harness,

@@ -7,7 +7,7 @@ import { confirmationAlpha } from "../stats/alpha-budget.ts";
 import { judgeArms, scoresOf } from "./evaluate.ts";
 import { hashedMemoriser, plainMemoriser } from "./memoriser.ts";
 import { type Champion, type EvolveRun, loadOn, loadOptions, meanScore, runPass } from "./run-state.ts";
-import { firstFailure, literalCorpora } from "./validate.ts";
+import { firstFailure } from "./validate.ts";
 
 /**
  * Controls: what must not be accepted is offered like anything else, and the verdict is shown. They commit nothing and
@@ -82,7 +82,7 @@ async function plainControl(run: EvolveRun, champion: Champion): Promise<Outcome
   plainMemoriser(champion.harness, run.bench.splits.evolve, dir);
   const { ok, checks } = await runChecks(dir, {
     load: loadOptions(run.bench),
-    literals: literalCorpora(run),
+    literals: run.literals,
   });
   return ok
     ? { verdict: "passed the checks", reason: "the literals check did not see it", numbers: {} }
@@ -95,7 +95,7 @@ async function hashedControl(run: EvolveRun, champion: Champion): Promise<Outcom
   hashedMemoriser(champion.harness, run.bench.splits.evolve, dir);
   const { ok, checks } = await runChecks(dir, {
     load: loadOptions(run.bench),
-    literals: literalCorpora(run),
+    literals: run.literals,
   });
   if (!ok) return { verdict: "refused", reason: firstFailure(checks), numbers: {} };
   try {

@@ -5,7 +5,7 @@ import { commit } from "./commit.ts";
 import { runControls } from "./controls.ts";
 import { diagnose } from "./diagnose.ts";
 import { confirm, screen } from "./evaluate.ts";
-import { observe } from "./observe.ts";
+import { type Observed, observe } from "./observe.ts";
 import { propose } from "./propose.ts";
 import type { Champion, EvolveRun } from "./run-state.ts";
 import { scoreChampion } from "./score.ts";
@@ -18,6 +18,7 @@ import { validate } from "./validate.ts";
  */
 export async function evolve(run: EvolveRun): Promise<string> {
   let champion = await begin(run);
+  let observed: Observed | undefined;
   let barren = 0;
   let stoppedBy: string | undefined;
 
@@ -25,34 +26,29 @@ export async function evolve(run: EvolveRun): Promise<string> {
     stoppedBy = limitReached(run, round, barren);
     if (stoppedBy !== undefined) break;
     try {
-      const next = await runRound(run, champion, round);
+      await startRound(run, champion, round);
+      observed ??= await observe(run, champion);
+      const next = await runRound(run, champion, observed, round);
+      run.listen({ type: "round-end", round });
       if (next === "exhausted") stoppedBy = "nothing left to propose";
       else if (next === undefined) barren++;
-      else {
-        champion = next;
-        barren = 0;
-      }
-      run.listen({ type: "round-end", round });
+      else [champion, observed, barren] = [next, undefined, 0];
     } catch (error) {
       if (!(error instanceof BudgetReached)) throw error;
       stoppedBy = error.message;
     }
   }
 
-  await scoreChampion(run, champion);
-  await run.ledger.append({ type: "run-ended", stopped_by: stoppedBy ?? "" });
-  run.listen({ type: "run-end", stoppedBy: stoppedBy ?? "" });
-  return stoppedBy ?? "";
+  return await finish(run, champion, stoppedBy ?? "");
 }
 
 /** One round. Returns the new champion, undefined when there is none, `exhausted` when nothing was proposed. */
 async function runRound(
   run: EvolveRun,
   champion: Champion,
+  observed: Observed,
   round: number,
 ): Promise<Champion | "exhausted" | undefined> {
-  await startRound(run, champion, round);
-  const observed = await observe(run, champion);
   const diagnosis = diagnose(observed);
   const candidates = await propose(run, champion, diagnosis, round);
   if (candidates.length === 0) return "exhausted";
@@ -62,6 +58,13 @@ async function runRound(
   const next = accepted && (await commit(run, champion, accepted));
   await runControls(run, next ?? champion, round);
   return next;
+}
+
+async function finish(run: EvolveRun, champion: Champion, stoppedBy: string): Promise<string> {
+  await scoreChampion(run, champion);
+  await run.ledger.append({ type: "run-ended", stopped_by: stoppedBy });
+  run.listen({ type: "run-end", stoppedBy });
+  return stoppedBy;
 }
 
 async function startRound({ ledger, listen }: EvolveRun, champion: Champion, round: number): Promise<void> {

@@ -12,6 +12,7 @@ import { Ledger } from "../store/ledger.ts";
 import { acquireLock } from "../store/lock.ts";
 import { createRun, type RunFolder } from "../store/run-folder.ts";
 import type { RunListener } from "../trace/run-events.ts";
+import { literalCorpora } from "./literal-corpora.ts";
 import type { EvolveLimits, EvolveRun } from "./run-state.ts";
 
 export interface OpenOptions {
@@ -121,6 +122,7 @@ async function openRun(run: RunFolder, drawn: Drawn, options: OpenOptions): Prom
       ledger,
       generations,
       budget: new Budget(caps, spentBefore(ledger)),
+      literals: literalCorpora(bench),
       seed: run.manifest.seed,
       limits: limitsOf(started, options.overrides),
       proposers: [mechanic],

@@ -11,6 +11,7 @@ import type { Generations } from "../store/generations.ts";
 import type { Ledger } from "../store/ledger.ts";
 import type { RunFolder } from "../store/run-folder.ts";
 import type { RunListener } from "../trace/run-events.ts";
+import type { LiteralCorpora } from "./literal-corpora.ts";
 
 export interface EvolveLimits {
   rounds: number;
@@ -27,6 +28,7 @@ export interface EvolveRun {
   ledger: Ledger;
   generations: Generations;
   budget: Budget;
+  literals: LiteralCorpora;
   seed: number;
   limits: EvolveLimits;
   proposers: readonly Proposer[];

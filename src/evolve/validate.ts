@@ -1,7 +1,6 @@
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import type { CheckResult } from "../checks/check.ts";
-import { buildLiteralCorpus } from "../checks/literals/corpus.ts";
 import { renderFindings } from "../checks/render.ts";
 import { renderReplay } from "../checks/replay/render.ts";
 import { runChecks } from "../checks/run-checks.ts";
@@ -46,7 +45,7 @@ async function checkOne(run: EvolveRun, champion: Champion, diagnosis: Diagnosis
   const { bench } = run;
   const { checks, ok, replay } = await runChecks(candidate.dir, {
     load: loadOptions(bench),
-    literals: literalCorpora(run),
+    literals: run.literals,
     context: {
       bench,
       champion: champion.harness,
@@ -64,26 +63,6 @@ async function checkOne(run: EvolveRun, champion: Champion, diagnosis: Diagnosis
     writeFileSync(join(findings, failed ? "REPLAY_FAIL.md" : "REPLAY.md"), renderReplay(replay));
   }
   return await run.ledger.append({ type: "candidate-checked", candidate: candidate.id, ok, checks });
-}
-
-/** What must not be in a candidate: of the evolve split by place, of the sealed splits without. */
-export function literalCorpora({ bench }: Pick<EvolveRun, "bench">) {
-  const { evolve, gate, test } = bench.splits;
-  const open = openTexts(bench.recipe.recipe.spec);
-  return { evolve: buildLiteralCorpus(evolve, open), sealed: buildLiteralCorpus([...gate, ...test], open) };
-}
-
-function openTexts(spec: EvolveRun["bench"]["recipe"]["recipe"]["spec"]): string[] {
-  if (spec === undefined) return [];
-  const options = Object.values(spec.decisions).flatMap((decision) => decision.options ?? []);
-  return [
-    spec.name,
-    spec.trigger,
-    spec.writeback,
-    ...spec.inputs,
-    ...Object.keys(spec.decisions),
-    ...options,
-  ];
 }
 
 export function firstFailure(checks: readonly CheckResult[]): string {

@@ -41,16 +41,22 @@ export function workerCommand(place: WorkerPlace): Command {
   const node = nodeArguments(
     resources === undefined ? { script, workspace } : { script, workspace, resources },
   );
-  const [file = "", ...rest] =
-    level === "weak"
-      ? node
-      : [
-          ...[tool("unshare"), "--map-root-user", "--net"],
-          // The worker dies with its parent, as bwrap sees to it on the full level.
-          ...[tool("setpriv"), "--pdeathsig", "KILL", "--no-new-privs"],
-          ...[tool("prlimit"), ...limits(), ...node],
-        ];
+  const [file = "", ...rest] = [...walls(level), ...node];
   return { file, arguments: rest };
+}
+
+/** What runs before node where there is no box. On the weak level these are used where they are installed. */
+function walls(level: FenceLevel): string[] {
+  const network = level === "partial" ? [tool("unshare"), "--map-root-user", "--net"] : [];
+  const optional = level === "weak";
+  const death = optional ? find("setpriv") : tool("setpriv");
+  const limited = optional ? find("prlimit") : tool("prlimit");
+  return [
+    ...network,
+    // The worker dies with its parent, as bwrap sees to it on the full level.
+    ...(death === undefined ? [] : [death, "--pdeathsig", "KILL", "--no-new-privs"]),
+    ...(limited === undefined ? [] : [limited, ...limits()]),
+  ];
 }
 
 function limits(): string[] {
@@ -96,12 +102,18 @@ function builtWorker(): string {
 }
 
 function tool(name: string): string {
-  for (const folder of (process.env["PATH"] ?? "").split(delimiter)) {
-    const path = join(folder, name);
-    if (folder !== "" && isExecutable(path)) return path;
-  }
+  const found = find(name);
+  if (found !== undefined) return found;
   const hint = name === "bwrap" ? bubblewrapHint : "apt-get update && apt-get install -y util-linux";
   throw new LorimerError("infra", `the fence needs ${name}, which is not installed`, { hint });
+}
+
+function find(name: string): string | undefined {
+  return (process.env["PATH"] ?? "")
+    .split(delimiter)
+    .filter((folder) => folder !== "")
+    .map((folder) => join(folder, name))
+    .find(isExecutable);
 }
 
 function isExecutable(path: string): boolean {

@@ -7,7 +7,7 @@
  *     forged frames, 50 MB frames, garbage     no     no       no    (killed, blamed; no verdict changes)
  *     endless loop, slow regular expression    no     no       no    (killed at the call's timeout)
  *     heap bomb                                no     no       no    (dies at 256 MB)
- *     memory outside the heap                  no     no       YES   (512 MB by prlimit, which weak lacks)
+ *     memory outside the heap                  no     no       no    (512 MB; on weak where prlimit is installed)
  *     state kept for the next rollout          no     no       no    (modules fresh, globals and zod frozen)
  *   any code, were those locks to fail:
  *     read or write a file outside             no     no       no

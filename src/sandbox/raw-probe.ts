@@ -72,7 +72,7 @@ export async function runRawProbe(level: FenceLevel): Promise<RawFindings> {
     };
     await unix.listen({ path: targets.socket });
     writeFileSync(script, `(${attack})(${JSON.stringify(targets)})`);
-    const lines = await runScript({ level, workspace, script }, secret);
+    const lines = await runScript({ level, workspace, script });
     return {
       ...said.parse(JSON.parse(lines[0] ?? "{}")),
       wroteOutside: existsSync(targets.target),
@@ -103,10 +103,7 @@ function listener() {
   return { server, listen, hits: () => hits };
 }
 
-function runScript(
-  place: { level: FenceLevel; workspace: string; script: string },
-  secret: string,
-): Promise<string[]> {
+function runScript(place: { level: FenceLevel; workspace: string; script: string }): Promise<string[]> {
   const command = workerCommand(place);
   const child = spawn(command.file, command.arguments, {
     cwd: place.workspace,
@@ -114,8 +111,6 @@ function runScript(
     detached: true,
     stdio: ["ignore", "ignore", "ignore", "pipe"],
   });
-  // In this process's own environment for as long as the attack looks for it through /proc.
-  process.env["LORIMER_PROBE_SECRET"] = secret;
   return new Promise((resolve, reject) => {
     let output = "";
     const timer = setTimeout(() => process.kill(-(child.pid as number), "SIGKILL"), timeoutMs);
@@ -125,7 +120,6 @@ function runScript(
     child.once("error", reject);
     child.once("close", () => {
       clearTimeout(timer);
-      delete process.env["LORIMER_PROBE_SECRET"];
       resolve(output.split("\n"));
     });
   });
@@ -145,7 +139,7 @@ const attack = String.raw`async (targets) => {
   const found = {
     readOutside: read(targets.canary),
     readThroughLink: read(targets.link),
-    sawEnvironment: Object.values(process.env).includes(targets.secret) ||
+    sawEnvironment: Object.keys(process.env).some((name) => !["TZ", "PWD"].includes(name)) ||
       (attempt(() => fs.readFileSync("/proc/" + targets.pid + "/environ", "utf8")) ?? "").includes("PATH="),
     spawned: attempt(() => require("node:child_process").spawnSync("/bin/sh", ["-c", "exit 7"]).status) === 7,
     sawHostProcess: attempt(() => process.kill(targets.pid, 0)) === true,

@@ -183,6 +183,8 @@ export class WorkerProcess {
 
   #howItEnded(code: number | null, signal: NodeJS.Signals | null): string {
     if (/out of memory|Array buffer allocation failed/i.test(this.#stderr)) return "out of memory";
+    // Node ends by itself when all that is left is an await.
+    if (code === 0) return "it waited for a promise that nothing settles";
     const [firstLine = ""] = this.#stderr.trim().split("\n");
     const how = signal === null ? `exit code ${code}` : `signal ${signal}`;
     return firstLine === "" ? how : `${how}: ${firstLine.slice(0, 300)}`;

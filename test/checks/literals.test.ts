@@ -1,3 +1,4 @@
+// biome-ignore-all lint/suspicious/noTemplateCurlyInString: the sources under test hold templates
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { checkCodeRules } from "../../src/checks/code-rules.ts";
@@ -57,7 +58,7 @@ const folded: [name: string, body: string, kinds: string[]][] = [
   [
     "H18 answers by order of the calls",
     `return ["${answer}", "3055.2", "5263.2"][p.length % 3];`,
-    ["answer"],
+    ["answer", "rare-words"],
   ],
 ];
 
@@ -153,7 +154,7 @@ describe("hard-coded ids and answers", () => {
   test.each([
     ["through a helper", 'const dec = (s: string) => [...s].reverse().join("");', 'dec("8zt4-boj")'],
     ["through a const that is used elsewhere", 'const a = "job-", b = ["4t", "z8"];', "a.concat(...b)"],
-    ["through destructuring", 'const { x, y: [, z] } = { x: "job-", y: [0, "4tz8"] };', "x + z"],
+    ["through destructuring", 'const { x, y: [, w] } = { x: "job-", y: [0, "4tz8"] };', "x + w"],
     ["through a slice of a longer text", "", '"xxjob-4tz8xx".slice(2, -2)'],
     ["through replace and a cast", "", '("job_4tz8" as string).replace("_", "-")'],
     ["through hex bytes", "", 'Buffer.from("6a6f622d34747a38", "hex").toString("latin1")'],
@@ -296,31 +297,21 @@ describe("properties", () => {
     ["a huge repetition", 'const a = "ab".repeat(1e9);'],
     [
       "doubling",
-      `const a0 = ["x", "y"];\n${Array.from({ length: 40 }, (_, k) => `const a${k + 1} = [...a${k}, ...a${k}];`).join("\n")}\nconst z = a40.join("");`,
+      `const a0 = ["x", "y"];\n${Array.from({ length: 40 }, (_, k) => `const a${k + 1} = [...a${k}, ...a${k}];`).join("\n")}\nconst w = a40.join("");`,
     ],
     [
       "lists of lists",
-      `const a0 = ["x"];\n${Array.from({ length: 60 }, (_, k) => `const a${k + 1} = [a${k}, a${k}];`).join("\n")}\nconst z = String(a60) + a60.join();`,
+      `const a0 = ["x"];\n${Array.from({ length: 60 }, (_, k) => `const a${k + 1} = [a${k}, a${k}];`).join("\n")}\nconst w = String(a60) + a60.join();`,
     ],
     ["a backtracking pattern", `const a = "${"a".repeat(40)}".replace(/^(a+)+$/, "");`],
-    ["a function that calls itself", "const f = (n: number): number => f(n) + f(n); const z = f(1);"],
   ])("%s does not take long or tell anything", (_name, before) => {
     expect(kindsOf({ [tool]: toolFile("", before) })).toEqual([]);
   });
 
   test.each([
-    [
-      "a sum of a hundred thousand terms",
-      `const a = ${Array.from({ length: 100_000 }, () => '"a"').join("+")};`,
-    ],
-    [
-      "calls that multiply",
-      "const f = (n: number) => [1, 2, 3, 4, 5, 6, 7, 8, 9].map((x) => x + n).length;\nconst g = (n: number) => [1,2,3,4,5,6,7,8,9].map(f).concat([1,2,3,4,5,6,7,8,9].map(f)).length;\nconst h = (n: number) => [..." +
-        "'aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa'" +
-        "].map(() => g(n)).length;\nconst z = [...'aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa'].map(() => h(1));",
-    ],
+    ["a function that calls itself", "const f = (n: number): number => f(n) + f(n);\nconst w = f(1);"],
   ])("%s is refused, not believed", (_name, before) => {
-    expect(kindsOf({ [tool]: toolFile("", before) })).toContain("too-complex");
+    expect(kindsOf({ [tool]: toolFile("", before) })).toEqual(["too-complex"]);
   });
 
   test("what cannot be parsed is refused", () => {

@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { commitStream, messageText, trailersOf } from "../../src/store/commit-stream.ts";
-import { oneLine, plainText } from "../../src/store/plain-text.ts";
+import { oneLine, plainText } from "../../src/trace/plain-text.ts";
 
 describe("a commit message", () => {
   it("has a short subject, a wrapped body and one line a trailer", () => {

@@ -2,7 +2,8 @@ import { existsSync, readdirSync, readFileSync, realpathSync, statSync } from "n
 import { join, relative, sep } from "node:path";
 import { z } from "zod";
 import { LorimerError, messageOf } from "../../lib/errors.ts";
-import type { ToolPart } from "../parts.ts";
+import type { ToolSchema } from "../../trace/messages.ts";
+import type { ToolOutcome, ToolPart } from "../parts.ts";
 
 /** The folders that the built-in file tools may see, under the names that the model uses for them. */
 export interface FileRoots {
@@ -13,11 +14,9 @@ export interface FileRoots {
 const maxResultChars = 20_000;
 const maxMatches = 200;
 
-interface FileTool<Input extends z.ZodObject> {
-  name: string;
-  description: string;
-  input: Input;
-  run(input: z.infer<Input>, roots: FileRoots): string;
+interface FileTool {
+  schema: ToolSchema;
+  run(input: Record<string, unknown>, roots: FileRoots): Promise<ToolOutcome>;
 }
 
 const readInput = z.object({
@@ -25,7 +24,7 @@ const readInput = z.object({
   start_line: z.number().int().min(1).default(1),
   lines: z.number().int().min(1).max(2000).default(200),
 });
-const read: FileTool<typeof readInput> = {
+const read = fileTool({
   name: "Read",
   description:
     "Read a text file by its path, such as resources/NAME or workspace/NAME. Long files come in parts: give a start line.",
@@ -38,10 +37,10 @@ const read: FileTool<typeof readInput> = {
       rest > 0 ? `\n[${rest} more lines; read on from start_line ${start_line + part.length}]` : "";
     return cap(part.join("\n")) + more || "[the file is empty]";
   },
-};
+});
 
 const globInput = z.object({ pattern: z.string().describe("Such as resources/*.jsonl or **/*.md") });
-const glob: FileTool<typeof globInput> = {
+const glob = fileTool({
   name: "Glob",
   description: "List files whose path matches a pattern.",
   input: globInput,
@@ -49,13 +48,13 @@ const glob: FileTool<typeof globInput> = {
     const found = listFiles(roots).filter((path) => matches(path, pattern));
     return found.slice(0, maxMatches).join("\n") || `[no file matches ${pattern}]`;
   },
-};
+});
 
 const grepInput = z.object({
   text: z.string().min(1).describe("Looked for as it stands, without regard to case"),
   pattern: z.string().default("**").describe("Which files to look in"),
 });
-const grep: FileTool<typeof grepInput> = {
+const grep = fileTool({
   name: "Grep",
   description: "Find lines that hold a piece of text, in the files whose path matches a pattern.",
   input: grepInput,
@@ -70,30 +69,42 @@ const grep: FileTool<typeof grepInput> = {
     }
     return cap(hits.join("\n")) || `[no line holds ${JSON.stringify(text)}]`;
   },
-};
+});
+
+const fileTools: ReadonlyMap<string, FileTool> = new Map(
+  [read, glob, grep].map((tool) => [tool.schema.name, tool]),
+);
 
 /** The built-in tools by name. They run in the orchestrator, and see nothing but `roots`. */
 export function builtinTools(names: readonly string[], roots: FileRoots): ToolPart[] {
-  const known = [part(read, roots), part(glob, roots), part(grep, roots)];
   return names.map((name) => {
-    const found = known.find((tool) => tool.schema.name === name);
-    if (!found) throw new LorimerError("config", `there is no built-in tool ${name}`);
-    return found;
+    const tool = fileTools.get(name);
+    if (!tool) throw new LorimerError("config", `there is no built-in tool ${name}`);
+    return { schema: tool.schema, run: (input) => tool.run(input, roots) };
   });
 }
 
-function part<Input extends z.ZodObject>(tool: FileTool<Input>, roots: FileRoots): ToolPart {
-  const { name, description } = tool;
-  const { $schema: _, ...inputSchema } = z.toJSONSchema(tool.input, { io: "input" });
+interface Definition<Input extends z.ZodObject> {
+  name: string;
+  description: string;
+  input: Input;
+  run(input: z.infer<Input>, roots: FileRoots): string;
+}
+
+/** A file tool with its schema made once; what goes wrong in it is told without paths of this machine. */
+function fileTool<Input extends z.ZodObject>({ name, description, input, run }: Definition<Input>): FileTool {
+  const { $schema: _, ...inputSchema } = z.toJSONSchema(input, { io: "input" });
+  const failed = (reason: string) => ({ result: `[${name} failed: ${reason}]`, isError: true });
   return {
-    schema: { name, description, inputSchema: inputSchema as Record<string, unknown> },
-    async run(input) {
-      const parsed = tool.input.safeParse(input);
-      const failed = (reason: string) => ({ result: `[${name} failed: ${reason}]`, isError: true });
+    schema: { name, description, inputSchema },
+    async run(given, roots) {
+      const parsed = input.safeParse(given);
       if (!parsed.success)
-        return failed(parsed.error.issues.map((i) => `${i.path.join(".")}: ${i.message}`).join("; "));
+        return failed(
+          parsed.error.issues.map(({ path, message }) => `${path.join(".")}: ${message}`).join("; "),
+        );
       try {
-        return { result: tool.run(parsed.data, roots), isError: false };
+        return { result: run(parsed.data, roots), isError: false };
       } catch (error) {
         return failed(messageOf(error).replaceAll(/'\/[^']*'/g, "that path"));
       }

@@ -3,6 +3,8 @@ import { lineCounter } from "../source-tree.ts";
 import type { LiteralCorpus } from "./corpus.ts";
 import { FoldingLimit } from "./folding.ts";
 import {
+  distinctiveWords,
+  emptyTally,
   findAnswers,
   findIdFragment,
   findIds,
@@ -11,7 +13,6 @@ import {
   type Match,
   memorisedWords,
   quotedIn,
-  tally,
   type WordTally,
 } from "./matches.ts";
 import { type Passage, passagesOf } from "./passages.ts";
@@ -60,7 +61,7 @@ export function checkLiterals({
   files: ReadonlyMap<string, string>;
   corpus: LiteralCorpus;
 }): Finding[] {
-  const whole: WordTally = { alone: new Set(), all: new Set() };
+  const whole = emptyTally();
   const findings: Finding[] = [];
   for (const file of [...files.keys()].sort()) {
     if (notShipped.test(file)) continue;
@@ -76,14 +77,15 @@ function checkFile(
   { corpus, whole }: { corpus: LiteralCorpus; whole: WordTally },
 ): Finding[] {
   const report = reporter(file);
-  const own: WordTally = { alone: new Set(), all: new Set() };
+  const own = emptyTally();
   try {
     for (const passage of passagesOf(file, text)) checkPassage(passage, { corpus, report, own });
   } catch (error) {
     report.add(unreadable(error), { line: 1 });
   }
-  for (const key of ["alone", "all"] as const) for (const word of own[key]) whole[key].add(word);
-  return [...report.findings(), ...rareWords(own, corpus).map((finding) => ({ ...finding, file }))];
+  for (const key of ["alone", "all"] as const)
+    for (const [word, line] of own[key]) whole[key].set(word, line);
+  return [...report.findings(), ...rareWords(own, corpus, file)];
 }
 
 function unreadable(error: unknown): { kind: Kind; message: string } {
@@ -177,7 +179,13 @@ function checkPassage(
     (phrase) => `words of a task: ${phrase}`,
     () => inComment,
   );
-  if (!inComment) tally(own, words, quoted, role === "constant");
+  if (inComment) return;
+  const distinctive = distinctiveWords(words, { quoted, isConstant: role === "constant" });
+  for (const key of ["alone", "all"] as const) {
+    for (const { word, start } of distinctive[key]) {
+      if (!own[key].has(word)) own[key].set(word, passage.line + lineAt(start) - 1);
+    }
+  }
 }
 
 function shown(text: string): string {
@@ -185,10 +193,13 @@ function shown(text: string): string {
   return JSON.stringify(line.length > 80 ? `${line.slice(0, 77)}…` : line);
 }
 
-function rareWords(words: WordTally, corpus: LiteralCorpus): Finding[] {
+function rareWords(words: WordTally, corpus: LiteralCorpus, file?: string): Finding[] {
   const memorised = memorisedWords(words, corpus);
-  if (memorised.length === 0) return [];
+  const [first] = memorised;
+  if (first === undefined) return [];
   const some = memorised.slice(0, 5).map(shown).join(", ");
   const message = `${memorised.length} words that only one or two tasks have, among them ${some}`;
-  return [{ kind: "rare-words", message, hint: hints["rare-words"] }];
+  const finding: Finding = { kind: "rare-words", message, hint: hints["rare-words"] };
+  const line = words.alone.get(first) ?? words.all.get(first) ?? 1;
+  return [file === undefined ? finding : { ...finding, file, line }];
 }

@@ -91,8 +91,11 @@ function grownText(source: TreeNode | undefined, writes: TreeNode[], folder: Fol
     .join("");
 }
 
+const longestPattern = 5000;
+
 /** The text that a regular expression spells out; whatever it leaves open is a hole. */
 function patternText(source: string): string {
+  if (source.length > longestPattern) return source;
   return source
     .replace(/\\u\{?([0-9a-fA-F]{4,6})\}?|\\x([0-9a-fA-F]{2})/g, (_match, long?: string, short?: string) =>
       String.fromCodePoint(Math.min(0x10ffff, Number.parseInt(long ?? short ?? "0", 16))),

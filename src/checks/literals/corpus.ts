@@ -1,4 +1,4 @@
-import { isDistinctive, isPlainNumber, joinedWords, type Word, wordsOf } from "./words.ts";
+import { isDistinctive, isPlainNumber, joinedWords, wordsOf } from "./words.ts";
 
 /** A task as the check needs it; `input` and `expected` may be any JSON. */
 export interface LiteralTask {
@@ -61,7 +61,7 @@ export function buildLiteralCorpus(
   const index = indexWords(documents);
   const publicText = joinedWords(publicTexts.join("\n"));
   const publicWords = new Set(publicText.split(" "));
-  const ids = rareIds(tasks, documents, { openly: publicTexts.join("\n").toLowerCase(), index });
+  const ids = rareIds(tasks, index, publicTexts.join("\n").toLowerCase());
   return {
     tasks: tasks.length,
     ids: groupBy(ids, (id) => id.slice(-4)),
@@ -82,8 +82,8 @@ export function textsOf(value: unknown): string[] {
   return typeof value === "object" && value !== null ? Object.values(value).flatMap(textsOf) : [];
 }
 
-export function groupBy<Item>(items: readonly Item[], keyOf: (item: Item) => string): Map<string, Item[]> {
-  const groups = new Map<string, Item[]>();
+function groupBy<Item, Key>(items: readonly Item[], keyOf: (item: Item) => Key): Map<Key, Item[]> {
+  const groups = new Map<Key, Item[]>();
   for (const item of items) {
     const group = groups.get(keyOf(item));
     if (group === undefined) groups.set(keyOf(item), [item]);
@@ -135,17 +135,11 @@ function placesOf(taskWords: readonly Int32Array[], taskCounts: readonly number[
 }
 
 /** Ids that are long enough to be told from chance, and no words of the class. */
-function rareIds(
-  tasks: readonly LiteralTask[],
-  documents: readonly string[][],
-  { openly, index }: { openly: string; index: WordIndex },
-): string[] {
-  const isClassWord = (id: string): boolean =>
-    wordsOf(id).every(({ word }) => inputsWith(word, index) >= sharedBy) &&
-    documents.filter((texts) => texts.some((text) => text.toLowerCase().includes(id))).length >= sharedBy;
-  return tasks
+function rareIds(tasks: readonly LiteralTask[], index: WordIndex, openly: string): string[] {
+  const ids = tasks
     .map(({ id }) => id.toLowerCase())
-    .filter((id) => id.length >= (/^\d+$/.test(id) ? 6 : 4) && !openly.includes(id) && !isClassWord(id));
+    .filter((id) => id.length >= (/^\d+$/.test(id) ? 6 : 4) && !openly.includes(id));
+  return rareRuns(ids, (id) => wordsOf(id).map(({ word }) => word), index);
 }
 
 function rareAnswers(tasks: readonly LiteralTask[], index: WordIndex, publicText: string): RareAnswer[] {
@@ -159,16 +153,35 @@ function rareAnswers(tasks: readonly LiteralTask[], index: WordIndex, publicText
       else byForm.set(form, { answer: { words, text, telling: isTelling(words) }, tasks: 1 });
     }
   }
-  return [...byForm.values()]
+  const answers = [...byForm.values()]
     .filter(({ answer, tasks: count }) => count < sharedBy && answer.text.trim().length >= shortestAnswer)
     .map(({ answer }) => answer)
     .filter(({ words }) => words.length > 0 && !publicText.includes(` ${words.join(" ")} `))
-    .filter(({ words }) => words.length > 1 || !isPlainNumber(words[0] ?? ""))
-    .filter(({ words }) => words.length > 1 || inputsWith(words[0] ?? "", index) < sharedBy);
+    .filter(({ words }) => words.length > 1 || !isPlainNumber(words[0] ?? ""));
+  return rareRuns(answers, ({ words }) => words, index);
 }
 
-function inputsWith(word: string, { wordNumbers, taskCounts }: WordIndex): number {
-  return taskCounts[wordNumbers.get(word) ?? -1] ?? 0;
+/** Those items whose words, in a row, fewer than three tasks have; one pass over all tasks. */
+function rareRuns<Item>(items: readonly Item[], wordsIn: (item: Item) => string[], index: WordIndex): Item[] {
+  const runs = items.map((item) => ({
+    item,
+    numbers: wordsIn(item).map((word) => index.wordNumbers.get(word) ?? -2),
+    tasks: 0,
+  }));
+  const byFirst = groupBy(
+    runs.filter(({ numbers }) => numbers.every((number) => (index.taskCounts[number] ?? 0) >= sharedBy)),
+    ({ numbers }) => numbers[0] ?? -2,
+  );
+  for (const words of byFirst.size > 0 ? index.taskWords : []) {
+    const seen = new Set<(typeof runs)[number]>();
+    for (let at = 0; at < words.length; at++) {
+      for (const run of byFirst.get(words[at] ?? -1) ?? []) {
+        if (run.numbers.every((part, offset) => words[at + offset] === part)) seen.add(run);
+      }
+    }
+    for (const run of seen) run.tasks++;
+  }
+  return runs.filter(({ tasks }) => tasks < sharedBy).map(({ item }) => item);
 }
 
 /** One ordinary word is said by chance; a number, an uncommon pair or a sentence is not. */
@@ -207,7 +220,7 @@ function rareUrls(documents: readonly string[][], openly: string): Set<string> {
 }
 
 /** Whether fewer than three tasks have the word and it could point at them. */
-export function isRareWord(corpus: LiteralCorpus, { word }: Pick<Word, "word">): boolean {
+export function isRareWord(corpus: LiteralCorpus, word: string): boolean {
   if (!isDistinctive(word) || corpus.publicWords.has(word)) return false;
   const count = corpus.taskCounts[corpus.wordNumbers.get(word) ?? -1] ?? 0;
   return count > 0 && count < sharedBy;

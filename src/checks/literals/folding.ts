@@ -1,15 +1,14 @@
 import { type Binding, isFunction, type Names } from "../scopes.ts";
 import { isWrapper, nodeAt, nodesAt, type TreeNode } from "../source-tree.ts";
-import { builtinMember, callBuiltin, callMethod, listOf } from "./builtins.ts";
+import { callBuiltin, callMethod, listOf } from "./builtins.ts";
+import { binary, literal, logical, member, sized, textOf, unary } from "./operators.ts";
 import {
   type Environment,
   type FoldedBuiltin,
   type FoldedFunction,
   type FoldedObject,
-  hole,
   isPlain,
   largestList,
-  largestText,
   unknownValue,
   type Value,
 } from "./values.ts";
@@ -280,13 +279,6 @@ function returned(node: TreeNode): TreeNode | undefined {
   return steps.length === 1 && last?.type === "ReturnStatement" ? nodeAt(last, "argument") : undefined;
 }
 
-function literal(node: TreeNode): Value {
-  const pattern = node["regex"] as { pattern: string; flags: string } | undefined;
-  if (pattern !== undefined) return { type: "regex", source: pattern.pattern, flags: pattern.flags };
-  if (typeof node["bigint"] === "string") return Number(node["bigint"]);
-  return node["value"] as string | number | boolean | null;
-}
-
 function isBuiltin(value: Value, name: string): boolean {
   return typeof value === "object" && value !== null && "name" in value && value.name === name;
 }
@@ -298,85 +290,6 @@ function isObject(value: Value): value is FoldedObject {
 function isCallable(value: Value): value is FoldedFunction | FoldedBuiltin {
   if (typeof value !== "object" || value === null || !("type" in value)) return false;
   return value.type === "function" || value.type === "builtin";
-}
-
-function member(owner: Value, key: Value): Value {
-  if (!isPlain(key)) return unknownValue;
-  const name = String(key);
-  if (typeof owner === "string" || Array.isArray(owner) || owner instanceof Uint8Array) {
-    if (name === "length") return owner.length;
-    return /^\d+$/.test(name) ? owner[Number(name)] : unknownValue;
-  }
-  if (typeof owner !== "object" || owner === null) return unknownValue;
-  switch (owner.type) {
-    case "object":
-      return owner.entries.has(name) ? owner.entries.get(name) : unknownValue;
-    case "builtin":
-      return builtinMember(owner.name, name);
-    case "regex":
-      return name === "source" ? owner.source : unknownValue;
-    default:
-      return unknownValue;
-  }
-}
-
-function textOf(value: Value): string {
-  return isPlain(value) ? String(value) : hole;
-}
-
-function sized(text: string): Value {
-  return text.length > largestText ? unknownValue : text;
-}
-
-function binary(operator: string, left: Value, right: Value): Value {
-  if (operator === "+" && (typeof left === "string" || typeof right === "string")) {
-    return sized(textOf(left) + textOf(right));
-  }
-  if (typeof left !== "number" || typeof right !== "number") return unknownValue;
-  switch (operator) {
-    case "+":
-      return left + right;
-    case "-":
-      return left - right;
-    case "*":
-      return left * right;
-    case "/":
-      return left / right;
-    case "%":
-      return left % right;
-    case "**":
-      return left ** right;
-    case "^":
-      return left ^ right;
-    case "&":
-      return left & right;
-    case "|":
-      return left | right;
-    case "<<":
-      return left << right;
-    case ">>":
-      return left >> right;
-    case ">>>":
-      return left >>> right;
-    default:
-      return unknownValue;
-  }
-}
-
-function unary(operator: string, value: Value): Value {
-  if (operator === "void") return undefined;
-  if (!isPlain(value)) return unknownValue;
-  if (operator === "-") return -Number(value);
-  if (operator === "+") return Number(value);
-  if (operator === "~") return ~Number(value);
-  return operator === "!" ? !value : unknownValue;
-}
-
-function logical(operator: string, left: Value, right: () => Value): Value {
-  if (left === unknownValue) return unknownValue;
-  if (operator === "&&") return left ? right() : left;
-  if (operator === "||") return left ? left : right();
-  return left ?? right();
 }
 
 /** A native call that throws (bad base64, a wrong argument) tells nothing. */

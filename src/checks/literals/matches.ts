@@ -147,47 +147,57 @@ function isTellingRun(runs: readonly Run[], words: readonly Word[], rare: boolea
   return long.length > 0 && long.length < sharedBy;
 }
 
-/** The rare and the merely distinctive words of a candidate, for the counting rule. */
+/** The distinctive words of a candidate, rare or not, for the counting rule; each with the line of its first use. */
 export interface WordTally {
   /** Words that stand alone: whole constants, quoted words. */
-  alone: Set<string>;
-  /** All distinctive words. */
-  all: Set<string>;
+  alone: Map<string, number>;
+  all: Map<string, number>;
+}
+
+export function emptyTally(): WordTally {
+  return { alone: new Map(), all: new Map() };
 }
 
 const mostWordsAlone = 3;
 
-/** Notes the words of one passage. */
-export function tally(
-  target: WordTally,
+/** The distinctive words of a passage, those that stand alone apart. */
+export function distinctiveWords(
   words: readonly Word[],
-  quoted: readonly Match[],
-  isConstant: boolean,
-): void {
-  for (const { word } of words) if (isDistinctive(word)) target.all.add(word);
-  const pieces = quoted.map(({ text }) => wordsOf(text));
-  if (isConstant) pieces.push([...words]);
-  for (const piece of pieces) {
-    if (piece.length > mostWordsAlone) continue;
-    for (const { word } of piece) if (isDistinctive(word)) target.alone.add(word);
-  }
+  { quoted, isConstant }: { quoted: readonly Match[]; isConstant: boolean },
+): Record<keyof WordTally, Word[]> {
+  const inQuotes = quoted.map(({ text, start }) =>
+    wordsOf(text).map((inside) => ({ word: inside.word, start: start + inside.start })),
+  );
+  const pieces = isConstant ? [...inQuotes, words] : inQuotes;
+  const alone = pieces.filter((piece) => piece.length <= mostWordsAlone).flat();
+  const keep = (some: readonly Word[]): Word[] => some.filter(({ word }) => isDistinctive(word));
+  return { alone: keep(alone), all: keep(words) };
 }
 
 /**
- * The rare words of a tally when they are too many to be chance:
- * of the words that stand alone at least three, pointing at three tasks, and half of all that stand alone;
- * or at least eight that point at eight tasks and at a quarter of all;
- * or of all distinctive words at least eight, and half.
- * A memorised list is nearly all hits; a general table or a prompt is nearly all misses.
+ * The rare words of a tally when they are too many to be chance, and enough to matter. They must point at one task in
+ * twenty, at least three (fewer could not buy an acceptance), and be
+ *
+ * - of the words that stand alone, three or more and half of all that stand alone;
+ * - or eight or more that stand alone and point at a quarter of the tasks;
+ * - or of all distinctive words, eight or more and half.
+ *
+ * A memorised list is nearly all hits; a general table, a program or a prompt is nearly all misses.
  */
 export function memorisedWords({ alone, all }: WordTally, corpus: LiteralCorpus): string[] {
-  const rare = (words: Set<string>): string[] => [...words].filter((word) => isRareWord(corpus, { word }));
-  const hits = rare(alone);
-  const pointedAt = new Set(hits.flatMap((word) => tasksWith(word, corpus))).size;
-  if (hits.length >= 3 && pointedAt >= 3 && hits.length * 2 >= alone.size) return hits;
-  if (hits.length >= 8 && pointedAt >= Math.max(8, corpus.tasks / 4)) return hits;
-  const spread = rare(all);
-  return spread.length >= 8 && spread.length * 2 >= all.size ? spread : [];
+  const matters = (words: readonly string[], least: number, share: number): boolean => {
+    const pointedAt = new Set(words.flatMap((word) => tasksWith(word, corpus))).size;
+    return words.length >= least && pointedAt >= Math.max(3, corpus.tasks * share);
+  };
+  const hits = rareOf(alone, corpus);
+  if (hits.length * 2 >= alone.size && matters(hits, 3, 0.05)) return hits;
+  if (matters(hits, 8, 0.25)) return hits;
+  const spread = rareOf(all, corpus);
+  return spread.length * 2 >= all.size && matters(spread, 8, 0.05) ? spread : [];
+}
+
+function rareOf(words: ReadonlyMap<string, number>, corpus: LiteralCorpus): string[] {
+  return [...words.keys()].filter((word) => isRareWord(corpus, word));
 }
 
 function tasksWith(word: string, { places, wordNumbers }: LiteralCorpus): number[] {
