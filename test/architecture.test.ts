@@ -25,7 +25,8 @@ const files = readdirSync(src, { recursive: true, encoding: "utf8" }).filter((fi
 const folderOf = (path: string) => (path.includes("/") ? (path.split("/")[0] ?? "") : "");
 
 /** What runs behind the fence has no command line to leave printing to. */
-const runsInTheFence = (file: string) => file.startsWith("sandbox/worker/") || file === "sandbox/raw-probe.ts";
+const runsInTheFence = (file: string) =>
+  file.startsWith("sandbox/worker/") || file === "sandbox/raw-probe.ts";
 
 /** Files of ours that a file imports, relative to src/. */
 function importsOf(file: string): string[] {
@@ -58,7 +59,10 @@ describe("the layout", () => {
 
   it("lets nobody import the command line", () => {
     const wrong = files.filter(
-      (file) => folderOf(file) !== "cli" && file !== "cli.ts" && importsOf(file).some((target) => target.startsWith("cli")),
+      (file) =>
+        folderOf(file) !== "cli" &&
+        file !== "cli.ts" &&
+        importsOf(file).some((target) => target.startsWith("cli")),
     );
     expect(wrong).toEqual([]);
   });
@@ -66,7 +70,9 @@ describe("the layout", () => {
   it("prints and exits only in the command line", () => {
     const wrong = files.filter((file) => {
       if (folderOf(file) === "cli" || file === "cli.ts" || runsInTheFence(file)) return false;
-      return /\bconsole\.|process\.(exit\(|exitCode|stdout|stderr)/.test(readFileSync(join(src, file), "utf8"));
+      return /\bconsole\.|process\.(exit\(|exitCode|stdout|stderr)/.test(
+        readFileSync(join(src, file), "utf8"),
+      );
     });
     expect(wrong).toEqual([]);
   });

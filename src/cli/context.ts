@@ -2,6 +2,7 @@ import { existsSync } from "node:fs";
 import { join } from "node:path";
 import type { LoadedHarness } from "../config/harness.ts";
 import { loadHarness } from "../config/load-harness.ts";
+import { generationTag } from "../store/generation-history.ts";
 import { openGenerations } from "../store/generations.ts";
 import { type LedgerView, readLedger } from "../store/ledger.ts";
 import { findRunsDir } from "../store/paths.ts";
@@ -38,6 +39,6 @@ export function readRun(
 export async function readHarness(which: string, run: RunFolder): Promise<LoadedHarness> {
   if (existsSync(join(which, "config.yaml"))) return loadHarness(which);
   const generations = await openGenerations(run.generationsDir, { readOnly: true });
-  const name = /^\d+$/.test(which) ? `gen/${which.padStart(4, "0")}` : which;
+  const name = /^\d+$/.test(which) ? generationTag(Number(which)) : which;
   return loadHarness(await generations.exportTree(name, run.exportsDir));
 }

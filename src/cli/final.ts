@@ -3,6 +3,7 @@ import { scoreFinal } from "../evolve/final.ts";
 import { resumeRun } from "../evolve/open.ts";
 import { showInterval, showScore } from "../report/format.ts";
 import { progressListener } from "../report/progress.ts";
+import { generationTag } from "../store/generation-history.ts";
 import { readLedger } from "../store/ledger.ts";
 import type { LedgerRecordOf } from "../store/ledger-records.ts";
 import { listRuns, openRun } from "../store/run-folder.ts";
@@ -33,7 +34,7 @@ export function registerFinal(program: Command, context: CommandContext): void {
       const looks = Number(numbers["looks"]);
       terminal.result(
         [
-          `gen/${String(generation).padStart(4, "0")} scores ${showScore(score)} ${showInterval(interval)} on this suite, ${showInterval(numbers["on_new_tasks"] as [number, number])} on new tasks like these (sealed test split, n ${n}, model kind ${document.model_kind})`,
+          `${generationTag(generation)} scores ${showScore(score)} ${showInterval(interval)} on this suite, ${showInterval(numbers["on_new_tasks"] as [number, number])} on new tasks like these (sealed test split, n ${n}, model kind ${document.model_kind})`,
           ...(looks > 1
             ? [
                 `reused (${looks}): this task set was looked at ${looks} times; the score is no longer that of unseen tasks`,

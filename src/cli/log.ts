@@ -2,6 +2,7 @@ import type { Command } from "commander";
 import { showInterval, signed } from "../report/format.ts";
 import { renderJournal } from "../report/journal.ts";
 import { refusals } from "../report/summary.ts";
+import { generationTag } from "../store/generation-history.ts";
 import { oneLine } from "../trace/plain-text.ts";
 import { type CommandContext, type RunOptions, readRun } from "./context.ts";
 
@@ -37,7 +38,7 @@ export function registerLog(program: Command, context: CommandContext): void {
           const effect = numbers
             ? ` ${signed(Number(numbers["effect"]))} ${showInterval(numbers["interval"] as { low: number; high: number })}`
             : "";
-          const head = `gen/${String(generation).padStart(4, "0")}  ${commit.slice(0, 10)}  ${candidate ?? "baseline"}${lever ? `  ${lever}` : ""}${effect}`;
+          const head = `${generationTag(generation)}  ${commit.slice(0, 10)}  ${candidate ?? "baseline"}${lever ? `  ${lever}` : ""}${effect}`;
           return hypothesis === "" ? head : `${head}\n    ${oneLine(hypothesis, 200)}`;
         });
       const not = refused.map(

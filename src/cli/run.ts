@@ -4,8 +4,9 @@ import { parse } from "yaml";
 import { z } from "zod";
 import { type LoadedRecipe, loadRecipe } from "../config/load-recipe.ts";
 import { type ModelConfig, modelSchema } from "../config/recipe-schema.ts";
+import { withoutGaps } from "../evolve/decide.ts";
 import { type OpenRun, startRun } from "../evolve/open.ts";
-import { type Arm, loadOn, runPass } from "../evolve/run-state.ts";
+import { type Arm, baselineDir, loadOn, runPass } from "../evolve/run-state.ts";
 import { LorimerError } from "../lib/errors.ts";
 import { showInterval, table } from "../report/format.ts";
 import { progressListener } from "../report/progress.ts";
@@ -65,6 +66,7 @@ async function onePass(context: CommandContext, path: string, flags: RunFlags): 
     signal: interrupt.signal,
     listen,
     overrides: {},
+    onePass: true,
   });
   try {
     const harness = loadOn(opened.bench, harnessDir);
@@ -72,8 +74,7 @@ async function onePass(context: CommandContext, path: string, flags: RunFlags): 
     const arm: Arm = { harness, tasks, split: flags.split, seedName: ["run", 0] };
     const scored = await runPass(opened, arm, "run");
     const { kind, name } = opened.bench.model;
-    const scores = scored.map(({ score }) => score ?? 0);
-    const { mean, onSuite, onNewTasks } = scoreEstimate([scores]);
+    const { mean, onSuite, onNewTasks } = scoreEstimate(withoutGaps([scored.map(({ score }) => score)]));
     const missing = scored.filter(({ score }) => score === null).length;
     const document = {
       run: opened.run.id,
@@ -136,7 +137,7 @@ async function harnessFolder(
   recipe: LoadedRecipe,
   flags: RunFlags,
 ): Promise<string> {
-  if (flags.generation === undefined) return resolve(recipe.dir, recipe.recipe.baseline);
+  if (flags.generation === undefined) return baselineDir(recipe);
   if (!/^(gen\/)?\d+$/.test(flags.generation)) return resolve(context.cwd, flags.generation);
   const run = openRun(runsDirOf(context, flags), flags.run);
   const generations = await openGenerations(run.generationsDir, { readOnly: true });

@@ -1,13 +1,17 @@
 import type { Command } from "commander";
 import { z } from "zod";
+import { harnessConfigSchema } from "../config/harness-schema.ts";
 import { configSchemaNames, schemaOf } from "../config/json-schema.ts";
 import { LorimerError } from "../lib/errors.ts";
 import { ledgerRecordSchema } from "../store/ledger-records.ts";
 import { runManifestSchema } from "../store/run-folder.ts";
 import { traceEventSchema } from "../trace/events.ts";
+import { toolSchemaSchema } from "../trace/messages.ts";
 import type { CommandContext } from "./context.ts";
 
 const others: Record<string, z.ZodType> = {
+  tool: toolSchemaSchema,
+  processor: harnessConfigSchema.shape.processors,
   event: traceEventSchema,
   ledger: ledgerRecordSchema,
   run: runManifestSchema,

@@ -1,5 +1,6 @@
 import type { Command } from "commander";
 import { LorimerError } from "../lib/errors.ts";
+import { generationTag } from "../store/generation-history.ts";
 import { openGenerations } from "../store/generations.ts";
 import { plainText } from "../trace/plain-text.ts";
 import { type CommandContext, type RunOptions, readRun } from "./context.ts";
@@ -44,7 +45,7 @@ export function registerShow(program: Command, context: CommandContext): void {
       );
       context.terminal.result(
         [
-          found ? `gen/${String(found.number).padStart(4, "0")}: ${found.subject}` : `${which} (refused)`,
+          found ? `${generationTag(found.number)}: ${found.subject}` : `${which} (refused)`,
           ...Object.entries(found?.trailers ?? {}).map(([key, value]) => `  ${key}: ${plainText(value)}`),
           ...checks.map(
             ({ name, status, findings }) =>
@@ -60,5 +61,5 @@ export function registerShow(program: Command, context: CommandContext): void {
 }
 
 function named(which: string, number: number): boolean {
-  return which === String(number) || which === `gen/${String(number).padStart(4, "0")}`;
+  return which === String(number) || which === generationTag(number);
 }

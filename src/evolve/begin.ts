@@ -1,7 +1,7 @@
-import { resolve } from "node:path";
 import { tryEvaluator } from "../bench/evaluators/index.ts";
 import { LorimerError } from "../lib/errors.ts";
-import { type Champion, type EvolveRun, generationName, loadGeneration, loadOn } from "./run-state.ts";
+import { generationTag } from "../store/generation-history.ts";
+import { baselineDir, type Champion, type EvolveRun, loadGeneration, loadOn } from "./run-state.ts";
 import { scoreBaseline } from "./score.ts";
 import { committedFiles } from "./tree.ts";
 
@@ -14,7 +14,7 @@ export async function begin(run: EvolveRun): Promise<Champion> {
   await tryEvaluator(bench.evaluator, drawn);
   if (!ledger.find("run-started", () => true)) await ledger.append({ type: "run-started", run: run.run.id });
   if (!ledger.find("committed", (record) => record.generation === 0)) {
-    const baseline = loadOn(bench, resolve(bench.recipe.dir, bench.recipe.recipe.baseline));
+    const baseline = loadOn(bench, baselineDir(bench.recipe));
     const { commit, tree } = await generations.commitGeneration({
       number: 0,
       files: committedFiles(baseline),
@@ -26,7 +26,7 @@ export async function begin(run: EvolveRun): Promise<Champion> {
       },
     });
     await ledger.append({ type: "committed", generation: 0, candidate: null, commit, tree });
-    run.listen({ type: "committed", generation: generationName(0), candidate: null, commit });
+    run.listen({ type: "committed", generation: generationTag(0), candidate: null, commit });
   }
   const champion = await loadGeneration(run, 0);
   const score = await scoreBaseline(run, champion);

@@ -1,8 +1,9 @@
 import { loadProposal } from "../checks/canonicalize.ts";
 import { freeze } from "../checks/freeze.ts";
+import { generationTag } from "../store/generation-history.ts";
 import { oneLine } from "../trace/plain-text.ts";
 import type { Accepted } from "./evaluate.ts";
-import { type Champion, type EvolveRun, generationName, loadGeneration } from "./run-state.ts";
+import { type Champion, type EvolveRun, loadGeneration } from "./run-state.ts";
 import { committedFiles } from "./tree.ts";
 
 /** Commits an accepted candidate as the next generation, once, and loads it as the new champion. */
@@ -22,7 +23,7 @@ export async function commit(run: EvolveRun, parent: Champion, accepted: Accepte
     await ledger.append({ type: "committed", generation, candidate: accepted.id, commit: id, tree });
     run.listen({
       type: "committed",
-      generation: generationName(generation),
+      generation: generationTag(generation),
       candidate: accepted.id,
       commit: id,
     });

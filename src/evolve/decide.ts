@@ -19,7 +19,7 @@ export function screenVerdict(
   champion: ArmScores,
   candidate: ArmScores,
 ): { passed: boolean; numbers: ScreenNumbers; reason: string } {
-  const mean = (arm: ArmScores) => scoreEstimate(known(arm)).mean;
+  const mean = (arm: ArmScores) => scoreEstimate(withoutGaps(arm)).mean;
   const numbers = {
     champion: mean(champion),
     candidate: mean(candidate),
@@ -80,6 +80,17 @@ function withoutVariance(arm: ArmScores): boolean {
   return arm.every((row) => row.every((score, task) => score === arm[0]?.[task]));
 }
 
-function known(arm: ArmScores): number[][] {
-  return arm.map((row) => row.map((score) => score ?? 0));
+/**
+ * The rows of an arm with their gaps closed, for an estimate: a missing score takes the mean of its task's other passes,
+ * and a task without any score is left out. Nothing is ever counted as 0 for want of a score.
+ */
+export function withoutGaps(arm: ArmScores): number[][] {
+  const columns = (arm[0] ?? []).map((_, task) => arm.map((row) => row[task] ?? null));
+  const closed = columns.flatMap((column): number[][] => {
+    const scores = column.filter((score) => score !== null);
+    if (scores.length === 0) return [];
+    const mean = scores.reduce((sum, score) => sum + score, 0) / scores.length;
+    return [column.map((score) => score ?? mean)];
+  });
+  return arm.map((_, pass) => closed.map((column) => column[pass] ?? 0));
 }

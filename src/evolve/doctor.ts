@@ -1,6 +1,6 @@
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
-import { join, resolve } from "node:path";
+import { join } from "node:path";
 import { drawBench, openBench } from "../bench/bench.ts";
 import { tryEvaluator } from "../bench/evaluators/index.ts";
 import { type Checkup, checkMachine } from "../bench/machine.ts";
@@ -9,7 +9,7 @@ import { instantiate } from "../checks/canonicalize.ts";
 import { loadRecipe } from "../config/load-recipe.ts";
 import { LorimerError, messageOf } from "../lib/errors.ts";
 import { stockHashes } from "../proposers/mechanic/stock.ts";
-import { loadOn } from "./run-state.ts";
+import { baselineDir, loadOn } from "./run-state.ts";
 
 export type { Checkup };
 export { checkMachine };
@@ -39,7 +39,7 @@ export async function checkRecipe(path: string, seed: number): Promise<Checkup[]
     try {
       await tryEvaluator(bench.evaluator, [...evolve, ...gate]);
       add("evaluator", `${bench.evaluator.kind}: right answers score 1, empty ones and pleas 0`);
-      const baseline = loadOn(bench, resolve(recipe.dir, recipe.recipe.baseline));
+      const baseline = loadOn(bench, baselineDir(recipe));
       const findings = await instantiate(baseline, bench);
       add(
         "baseline",

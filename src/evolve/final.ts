@@ -1,6 +1,7 @@
 import { LorimerError } from "../lib/errors.ts";
 import { scoreEstimate } from "../stats/intervals.ts";
 import type { LedgerRecordOf } from "../store/ledger-records.ts";
+import { neededCoverage, withoutGaps } from "./decide.ts";
 import { scoresOf } from "./evaluate.ts";
 import { type EvolveRun, loadGeneration, runPass } from "./run-state.ts";
 
@@ -26,13 +27,14 @@ export async function scoreFinal(run: EvolveRun, looks: number): Promise<LedgerR
     rows.push(scoresOf(await runPass(run, arm, "final")));
   }
   const missing = rows.flat().filter((score) => score === null).length;
-  const { mean, onSuite, onNewTasks } = scoreEstimate(rows.map((row) => row.map((score) => score ?? 0)));
+  const enough = 1 - missing / rows.flat().length >= neededCoverage;
+  const { mean, onSuite, onNewTasks } = scoreEstimate(withoutGaps(rows));
   return await ledger.append({
     type: "final",
     generation,
-    score: missing === 0 ? mean : null,
+    score: enough ? mean : null,
     n: rows.flat().length - missing,
-    interval: missing === 0 ? [onSuite.low, onSuite.high] : null,
+    interval: enough ? [onSuite.low, onSuite.high] : null,
     numbers: {
       looks,
       passes,

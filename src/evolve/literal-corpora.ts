@@ -9,9 +9,9 @@ export interface LiteralCorpora {
   sealed: LiteralCorpus;
 }
 
-/** What must not be in a candidate. What the recipe says openly may be. */
-export function literalCorpora({ splits, recipe }: Bench): LiteralCorpora {
-  const open = openTexts(recipe.recipe.spec);
+/** What must not be in a candidate. What the recipe says openly, its baseline's prompt included, may be. */
+export function literalCorpora({ splits, recipe }: Bench, baselinePrompt: string): LiteralCorpora {
+  const open = [...openTexts(recipe.recipe.spec), baselinePrompt];
   return {
     evolve: buildLiteralCorpus(splits.evolve, open),
     sealed: buildLiteralCorpus([...splits.gate, ...splits.test], open),

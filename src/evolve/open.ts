@@ -13,7 +13,7 @@ import { acquireLock } from "../store/lock.ts";
 import { createRun, type RunFolder } from "../store/run-folder.ts";
 import type { RunListener } from "../trace/run-events.ts";
 import { literalCorpora } from "./literal-corpora.ts";
-import type { EvolveLimits, EvolveRun } from "./run-state.ts";
+import { baselineDir, type EvolveLimits, type EvolveRun, loadOn } from "./run-state.ts";
 
 export interface OpenOptions {
   concurrency: number;
@@ -31,7 +31,12 @@ export interface OpenRun extends EvolveRun {
 /** Starts a run of a recipe in a new folder. */
 export async function startRun(
   recipe: LoadedRecipe,
-  { runsDir, seed, ...options }: OpenOptions & { runsDir: string; seed: number },
+  {
+    runsDir,
+    seed,
+    onePass = false,
+    ...options
+  }: OpenOptions & { runsDir: string; seed: number; onePass?: boolean },
 ): Promise<OpenRun> {
   const drawn = await drawBench(recipe, { seed });
   const ids = (tasks: { id: string }[]) => tasks.map(({ id }) => id);
@@ -45,7 +50,7 @@ export async function startRun(
     fence: drawn.level,
     splits: { evolve: ids(evolve), gate: ids(gate), test: ids(test) },
     task_set_hash: drawn.taskSetHash,
-    options: { ...limitsOf(recipe.recipe.budgets, options.overrides) },
+    options: { ...limitsOf(recipe.recipe.budgets, options.overrides), ...(onePass && { one_pass: true }) },
   });
   return await openRun(run, drawn, options);
 }
@@ -122,7 +127,7 @@ async function openRun(run: RunFolder, drawn: Drawn, options: OpenOptions): Prom
       ledger,
       generations,
       budget: new Budget(caps, spentBefore(ledger)),
-      literals: literalCorpora(bench),
+      literals: literalCorpora(bench, loadOn(bench, baselineDir(drawn.recipe)).prompt),
       seed: run.manifest.seed,
       limits: limitsOf(started, options.overrides),
       proposers: [mechanic],

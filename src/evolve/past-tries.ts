@@ -2,7 +2,8 @@ import { loadProposal } from "../checks/canonicalize.ts";
 import type { EarlierTry } from "../checks/subject.ts";
 import { signatureKey } from "../proposers/mechanic/mechanic.ts";
 import type { PastTry } from "../proposers/proposer.ts";
-import { type EvolveRun, generationName } from "./run-state.ts";
+import { generationTag } from "../store/generation-history.ts";
+import type { EvolveRun } from "./run-state.ts";
 
 /** Every earlier candidate in the rendering for proposers: of the gate, one bit each. */
 export function pastTries({ ledger, run }: EvolveRun): PastTry[] {
@@ -14,7 +15,7 @@ export function pastTries({ ledger, run }: EvolveRun): PastTry[] {
     return [
       {
         candidate,
-        parent: generationName(parent),
+        parent: generationTag(parent),
         lever,
         signature: signatureKey(proposal.signature),
         hypothesis,

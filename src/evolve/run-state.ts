@@ -1,12 +1,15 @@
 import { mkdirSync } from "node:fs";
+import { resolve } from "node:path";
 import type { Bench } from "../bench/bench.ts";
 import { type RolloutDesk, type RolloutRequest, runRollouts, type ScoredRollout } from "../bench/rollouts.ts";
 import type { LoadedHarness } from "../config/harness.ts";
 import { loadHarness } from "../config/load-harness.ts";
+import type { LoadedRecipe } from "../config/load-recipe.ts";
 import type { Task } from "../config/recipe-schema.ts";
 import { seedOf } from "../lib/random.ts";
 import type { Budget } from "../model/budget.ts";
 import type { Proposer } from "../proposers/proposer.ts";
+import { generationTag } from "../store/generation-history.ts";
 import type { Generations } from "../store/generations.ts";
 import type { Ledger } from "../store/ledger.ts";
 import type { RunFolder } from "../store/run-folder.ts";
@@ -44,15 +47,16 @@ export interface Champion {
   harness: LoadedHarness;
 }
 
-export function generationName(generation: number): string {
-  return `gen/${String(generation).padStart(4, "0")}`;
-}
-
 /** Exports a generation's tree and loads it from there: rollouts never read the repository. */
 export async function loadGeneration(run: EvolveRun, generation: number): Promise<Champion> {
   mkdirSync(run.run.exportsDir, { recursive: true });
   const dir = await run.generations.exportTree(generation, run.run.exportsDir);
-  return { generation, name: generationName(generation), harness: loadOn(run.bench, dir) };
+  return { generation, name: generationTag(generation), harness: loadOn(run.bench, dir) };
+}
+
+/** The folder of a recipe's generation 0. */
+export function baselineDir({ dir, recipe }: LoadedRecipe): string {
+  return resolve(dir, recipe.baseline);
 }
 
 /** Loads a harness under the recipe's ceilings and allowlist. */

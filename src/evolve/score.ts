@@ -1,5 +1,5 @@
 import { scoreEstimate } from "../stats/intervals.ts";
-import { neededCoverage } from "./decide.ts";
+import { neededCoverage, withoutGaps } from "./decide.ts";
 import { scoresOf } from "./evaluate.ts";
 import { type Champion, type EvolveRun, runPass } from "./run-state.ts";
 
@@ -36,7 +36,7 @@ async function scoreBatch(
     const all = rows.flat();
     const covered = all.filter((score) => score !== null).length;
     const enough = covered / all.length >= neededCoverage;
-    const estimate = scoreEstimate(rows.map((row) => row.map((score) => score ?? 0)));
+    const estimate = scoreEstimate(withoutGaps(rows));
     return await ledger.append({
       type: "score-batch",
       which,

@@ -1,3 +1,4 @@
+import { generationTag } from "../store/generation-history.ts";
 import type { LedgerView } from "../store/ledger.ts";
 import { oneLine } from "../trace/plain-text.ts";
 
@@ -7,7 +8,7 @@ export function renderJournal(run: string, ledger: LedgerView): string {
     const candidates = ledger.all("candidate-proposed").filter((record) => record.round === round);
     const controls = ledger.all("control").filter((record) => record.round === round);
     return [
-      `## Round ${round}, champion gen/${String(champion).padStart(4, "0")}`,
+      `## Round ${round}, champion ${generationTag(champion)}`,
       ...candidates.map(({ candidate, lever, hypothesis, noop }) =>
         noop === undefined
           ? `- **${candidate}** (${lever ?? "no lever"}): ${oneLine(hypothesis, 300)}\n  ${outcome(ledger, candidate)}`
@@ -38,7 +39,7 @@ export function outcome(ledger: LedgerView, candidate: string): string {
   const committed = ledger.find("committed", (record) => record.candidate === candidate);
   const verdict = ledger.find("verdict", (record) => record.candidate === candidate);
   if (verdict) {
-    const became = committed ? `, committed as gen/${String(committed.generation).padStart(4, "0")}` : "";
+    const became = committed ? `, committed as ${generationTag(committed.generation)}` : "";
     return `${verdict.verdict}${became}: ${oneLine(verdict.reason, 200)}`;
   }
   const checked = ledger.find("candidate-checked", (record) => record.candidate === candidate);

@@ -1,6 +1,6 @@
+import { generationTag } from "../store/generation-history.ts";
 import { foldNotes } from "../store/inbox.ts";
 import type { LedgerView } from "../store/ledger.ts";
-import type { LedgerRecordOf } from "../store/ledger-records.ts";
 import { oneLine } from "../trace/plain-text.ts";
 import { showInterval, showScore, signed, table } from "./format.ts";
 import { type RunSummary, refusals } from "./summary.ts";
@@ -22,7 +22,7 @@ export function summaryText(summary: RunSummary, ledger: LedgerView): string {
 function generationsTable(ledger: LedgerView): string {
   const rows = ledger.all("committed").map((record): string[] => {
     const { generation, candidate } = record;
-    const name = `gen/${String(generation).padStart(4, "0")}`;
+    const name = generationTag(generation);
     if (candidate === null) return [name, "–", "baseline", "", "", ""];
     const proposed = ledger.find("candidate-proposed", (other) => other.candidate === candidate);
     const verdict = ledger.find("verdict", (other) => other.candidate === candidate);
@@ -67,7 +67,7 @@ function gainLines({ baseline, champion, model_kind, seed, rollouts, cost_usd, f
   const line = (label: string, score: RunSummary["champion"]) =>
     score === null
       ? ""
-      : `  ${label} gen/${String(score.generation).padStart(4, "0")}: ${showScore(score.score)} ${showInterval(score.interval)} on this suite, ${showInterval(score.on_new_tasks)} on new tasks like these (n ${score.n})`;
+      : `  ${label} ${generationTag(score.generation)}: ${showScore(score.score)} ${showInterval(score.interval)} on this suite, ${showInterval(score.on_new_tasks)} on new tasks like these (n ${score.n})`;
   return [
     `Gate score, model kind ${model_kind}, seed ${seed}, from rollouts that decided nothing`,
     line("baseline", baseline),
@@ -91,14 +91,13 @@ function needsLines(ledger: LedgerView): string {
 }
 
 function nextLines({ run, champion }: RunSummary): string {
-  const newest = `gen/${String(champion?.generation ?? 0).padStart(4, "0")}`;
-  return [
-    "Where to look next",
-    `  lorimer log ${run}                       every generation and refusal`,
-    `  lorimer diff gen/0000 ${newest}              what changed, in words and code`,
-    "  lorimer needs                            notes for you, and how to answer",
-    `  lorimer final ${run}                     the sealed split, once`,
-  ].join("\n");
+  const newest = generationTag(champion?.generation ?? 0);
+  const commands = [
+    [`lorimer log ${run}`, "every generation and refusal"],
+    [`lorimer diff gen/0000 ${newest}`, "what changed, in words and code"],
+    [`lorimer show ${newest}`, "why the newest one stands, with its evidence"],
+    ["lorimer needs", "notes for you, and how to answer them"],
+    [`lorimer final ${run}`, "the sealed split, once; closes the run"],
+  ];
+  return ["Where to look next", table(commands, { indent: "  " })].join("\n");
 }
-
-export type ScoreBatch = LedgerRecordOf<"score-batch">;

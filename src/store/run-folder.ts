@@ -185,14 +185,15 @@ function readRun(dir: string): RunFolder {
 }
 
 /**
- * The run named by id, by a prefix that only one id has, or `latest` (highest `created`).
+ * The run named by id, by a prefix that only one id has, or `latest` (highest `created` of those that evolve).
  * @throws LorimerError `missing` with the ids that there are, `usage` for an ambiguous prefix, `infra` when it cannot be read
  */
 export function openRun(runsDir: string, wanted = "latest"): RunFolder {
   const names = runNames(runsDir);
   if (names.length === 0) throw noRuns(runsDir);
   if (wanted === "latest") {
-    const latest = listRuns(runsDir).at(-1);
+    // A single pass (`lorimer run`) has no generations: no other command means it unless it is named.
+    const latest = listRuns(runsDir).findLast(({ manifest }) => manifest.options["one_pass"] !== true);
     if (latest === undefined) throw listBrokenRuns(runsDir)[0]?.problem ?? noRuns(runsDir);
     return latest;
   }

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { fenceOn, levelsHere, runOnce } from "../sandbox/fences.ts";
-import { toolOf } from "../support/parts.ts";
+import { toolOfCases } from "../support/parts.ts";
 
 // Places where a rollout may try to leave something for the next; `look` runs first in both.
 const places = [
@@ -39,6 +39,11 @@ const places = [
     "z.string().meta({ id: 'kept' }); z.globalRegistry.add(z.string(), { id: 'kept' })",
   ],
   ["the workspace", "(await context.workspace.list())[0]", "await context.workspace.write('kept', 'x')"],
+  ["a context's function", "context.resource.kept", "context.resource.kept = 'x'"],
+  ["the workspace's function", "context.workspace.read.kept", "context.workspace.read.kept = 'x'"],
+  ["require", "require.kept", "require.kept = 'x'"],
+  ["the console's function", "console.log.kept", "console.log.kept = 'x'"],
+  ["a pure module", "require('node:path').join.kept", "require('node:path').join.kept = 'x'"],
   ["the context", "context.kept", "context.kept = 'x'"],
   ["the resources' list", "context.resources.kept", "context.resources.kept = 'x'"],
   [
@@ -46,26 +51,32 @@ const places = [
     "require('node:fs').readFileSync('/tmp/kept')",
     "require('node:fs').writeFileSync('/tmp/kept', 'x')",
   ],
-  ["the global symbols' descriptions", "undefined", "Symbol.for('kept').x = 1"],
 ] as const;
+
+const top = `
+  let kept;
+  const getterOf = (name) => {
+    for (let at = z.string(); at !== null; at = Object.getPrototypeOf(at)) {
+      const found = Object.getOwnPropertyDescriptor(at, name);
+      if (found) return found.get ?? found.value;
+    }
+  };`;
 
 describe.each(await levelsHere())("what a rollout leaves on the %s fence", async (level) => {
   const fence = await fenceOn(level);
 
-  it.each(places)("in %s is gone in the next", async (_place, look, leave) => {
-    const part = toolOf(
-      `let seen; try { seen = ${look}; } catch {} try { ${leave}; } catch {} return [seen === undefined ? null : String(seen)]`,
-      {
-        top: `let kept; const getterOf = (name) => {
-          for (let at = z.string(); at !== null; at = Object.getPrototypeOf(at)) {
-            const found = Object.getOwnPropertyDescriptor(at, name);
-            if (found) return found.get ?? found.value;
-          }
-        };`,
-      },
-    );
+  const bodies = places.map(
+    ([, look, leave]) => `
+      let seen;
+      try { seen = ${look}; } catch {}
+      try { ${leave}; } catch {}
+      return [seen === undefined ? null : String(seen)];`,
+  );
+  const part = toolOfCases(bodies, { top });
+
+  it.each(places.map(([place], index) => [place, index] as const))("in %s is gone", async (_place, index) => {
     for (let rollout = 0; rollout < 3; rollout++) {
-      expect(await runOnce(fence, part)).toEqual({ result: "[null]", isError: false, faults: [] });
+      expect(await runOnce(fence, part, { index })).toEqual({ result: "[null]", isError: false, faults: [] });
     }
   });
 });

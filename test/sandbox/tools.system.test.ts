@@ -3,7 +3,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, describe, expect, it } from "vitest";
 import { PartError } from "../../src/agent/parts.ts";
-import { authored, toolOf } from "../support/parts.ts";
+import { authored, toolOf, toolOfCases } from "../support/parts.ts";
 import { fenceOn, levelsHere, runOnce, toolIn } from "./fences.ts";
 
 const resources = mkdtempSync(join(tmpdir(), "lorimer-resources-"));
@@ -16,6 +16,24 @@ writeFileSync(
 );
 symlinkSync("/etc/passwd", join(resources, "link.txt"));
 afterAll(() => rmSync(resources, { recursive: true, force: true }));
+
+const outcomes: readonly (readonly [string, string, boolean])[] = [
+  ["return 'fine'", "fine", false],
+  ["return { a: 1 }", '{"a":1}', false],
+  ["return", "[probe failed: returned nothing]", true],
+  ["return null", "[probe failed: returned nothing]", true],
+  ["return ''", "[probe failed: returned nothing]", true],
+  ["return () => 1", "[probe failed: returned nothing]", true],
+  ["throw new TypeError('no such queue')", "[probe failed: no such queue]", true],
+  ["return Promise.reject(undefined)", "[probe failed: undefined]", true],
+  [
+    "throw { get message() { throw 1 }, toString() { throw 2 } }",
+    "[probe failed: something that cannot be shown]",
+    true,
+  ],
+  ["return '[probe failed: declared]'", "[probe failed: declared]", true],
+  ["return 12n", "[probe failed: Do not know how to serialize a BigInt]", true],
+];
 
 describe.each(await levelsHere())("tools on the %s fence", async (level) => {
   const fence = await fenceOn(level, { resources });
@@ -43,25 +61,13 @@ describe.each(await levelsHere())("tools on the %s fence", async (level) => {
     expect(result).toMatch(/^\[probe failed: input\.text: .*string.*\]$/);
   });
 
-  it.each([
-    ["return 'fine'", "fine", false],
-    ["return { a: 1 }", '{"a":1}', false],
-    ["return", "[probe failed: returned nothing]", true],
-    ["return null", "[probe failed: returned nothing]", true],
-    ["return ''", "[probe failed: returned nothing]", true],
-    ["return () => 1", "[probe failed: returned nothing]", true],
-    ["throw new TypeError('no such queue')", "[probe failed: no such queue]", true],
-    ["return Promise.reject(undefined)", "[probe failed: undefined]", true],
-    [
-      "throw { get message() { throw 1 }, toString() { throw 2 } }",
-      "[probe failed: something that cannot be shown]",
-      true,
-    ],
-    ["return '[probe failed: declared]'", "[probe failed: declared]", true],
-    ["return 12n", "[probe failed: Do not know how to serialize a BigInt]", true],
-  ])("%s → %s", async (body, result, isError) => {
-    expect(await runOnce(fence, toolOf(body))).toEqual({ result, isError, faults: [] });
-  });
+  const returning = toolOfCases(outcomes.map(([body]) => body));
+  it.each(outcomes.map((outcome, index) => [...outcome, index] as const))(
+    "%s → %s",
+    async (_body, result, isError, index) => {
+      expect(await runOnce(fence, returning, { index })).toEqual({ result, isError, faults: [] });
+    },
+  );
 
   it("refuses a result that is too large, and its worker lives", async () => {
     const parts = await fence.loader.open([
@@ -73,14 +79,15 @@ describe.each(await levelsHere())("tools on the %s fence", async (level) => {
   });
 
   it("reads resources, by listed name only", async () => {
-    const read = (name: string) => runOnce(fence, toolOf(`return context.resource(${JSON.stringify(name)})`));
-    expect((await runOnce(fence, toolOf("return context.resources"))).result).toBe(
-      '["history.jsonl","notes.txt","sub/deep.txt"]',
-    );
-    expect((await read("sub/deep.txt")).result).toBe("deep");
-    for (const name of ["../notes.txt", "/etc/passwd", "link.txt", "sub/../notes.txt"]) {
-      expect((await read(name)).result).toMatch(/^\[probe failed: no resource/);
-    }
+    const names = ["sub/deep.txt", "../notes.txt", "/etc/passwd", "link.txt", "sub/../notes.txt"];
+    const part = toolOfCases([
+      "return context.resources",
+      ...names.map((name) => `return context.resource("${name}")`),
+    ]);
+    const run = async (index: number) => (await runOnce(fence, part, { index })).result;
+    expect(await run(0)).toBe('["history.jsonl","notes.txt","sub/deep.txt"]');
+    expect(await run(1)).toBe("deep");
+    for (const index of [2, 3, 4, 5]) expect(await run(index)).toMatch(/^\[probe failed: no resource/);
   });
 
   it("ranks records, and a changed record is whole again at the next call", async () => {
@@ -101,9 +108,12 @@ describe.each(await levelsHere())("tools on the %s fence", async (level) => {
     for (let rollout = 0; rollout < 2; rollout++) {
       expect((await runOnce(fence, write)).result).toBe('[[],["notes/a.txt"],"hello"]');
     }
-    for (const path of ["../a", "/etc/passwd", "a/../../b", "", "./a", "a//b", "a\0b"]) {
-      const body = `await context.workspace.write(${JSON.stringify(path)}, "x"); return "written"`;
-      expect((await runOnce(fence, toolOf(body))).result).toMatch(/^\[probe failed: /);
+    const paths = ["../a", "/etc/passwd", "a/../../b", "", "./a", "a//b", "a\0b"];
+    const outside = toolOfCases(
+      paths.map((path) => `await context.workspace.write(${JSON.stringify(path)}, "x"); return "written"`),
+    );
+    for (const index of paths.keys()) {
+      expect((await runOnce(fence, outside, { index })).result).toMatch(/^\[probe failed: /);
     }
   });
 
@@ -145,12 +155,11 @@ describe.each(await levelsHere())("tools on the %s fence", async (level) => {
     ["export const probe = tool({ description: 'd', input: z.object({}) })", "run is no function"],
     ["throw new Error('at import')", "at import"],
     ["import 'node:fs'; export const probe = 1", 'cannot import "node:fs"'],
-    ["const x = ; ", "Unexpected"],
   ])("refuses to load %j: %s", async (text, message) => {
     const source = `import { tool } from "lorimer/tools"; import { z } from "zod"; ${text}`;
-    const open = () => fence.loader.open([authored("tool", source, "probe")]);
-    if (text.startsWith("const x")) return expect(open).rejects.toThrow();
-    const error = await open().catch((thrown: unknown) => thrown);
+    const error = await fence.loader
+      .open([authored("tool", source, "probe")])
+      .catch((thrown: unknown) => thrown);
     expect(error).toBeInstanceOf(PartError);
     expect(error).toMatchObject({ file: "tools/part.ts", message: expect.stringContaining(message) });
   });
@@ -177,6 +186,6 @@ describe.each(await levelsHere())("tools on the %s fence", async (level) => {
       return [kinds.length, basename("a/b.txt"), parse("a=1").a, types.isDate(new Date()), domainToASCII("x.org")];`;
     const top = `import path from "node:path"; import { parse } from "node:querystring";
       import { types } from "node:util"; import { domainToASCII } from "node:url";`;
-    expect((await runOnce(fence, toolOf(body, { top }))).result).toBe('[30,"b.txt","1",true,"x.org"]');
+    expect((await runOnce(fence, toolOf(body, { top }))).result).toBe('[29,"b.txt","1",true,"x.org"]');
   });
 });

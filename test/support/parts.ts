@@ -37,6 +37,15 @@ export function toolOf(body: string, { name = "probe", input = "{}", top = "" } 
   return authored("tool", source, name);
 }
 
+/** One tool whose run has the body that its input numbers: many cases, one generation, one warm worker. */
+export function toolOfCases(bodies: readonly string[], { top = "" } = {}): AuthoredPart {
+  const cases = bodies.map((body) => `async () => { ${body} }`).join(",\n");
+  return toolOf(`const cases = [${cases}]; return cases[input.index]()`, {
+    input: "{ index: z.number() }",
+    top,
+  });
+}
+
 /** A processor whose class has `members`. */
 export function processorOf(members: string, options: Record<string, unknown> = {}): AuthoredPart {
   const source = `

@@ -1,6 +1,7 @@
 import { closeSync, constants, fstatSync, mkdirSync, openSync, readFileSync, writeFileSync } from "node:fs";
 import type { ToolContext } from "../../agent/tools/define.ts";
 import { filesBelow, pathBelow } from "./files.ts";
+import { freezeDeep } from "./lock.ts";
 import { createRanker } from "./rank.ts";
 
 const maxResourceBytes = 64 * 2 ** 20;
@@ -42,7 +43,7 @@ export function createContext({
   };
 
   const context: ToolContext = {
-    resources: Object.freeze(names) as readonly string[],
+    resources: names,
     resource: async (name) => textOf(name),
     rank: async (name, text, k) => {
       if (typeof text !== "string") throw new Error("rank: text must be a string");
@@ -50,9 +51,10 @@ export function createContext({
         throw new Error(`rank: k must be 1 to ${maxRanked}`);
       return rankerOf(name)(text.slice(0, maxRankedText), k);
     },
-    workspace: Object.freeze(createWorkspace(workspace)),
+    workspace: createWorkspace(workspace),
   };
-  return Object.freeze(context);
+  freezeDeep(context);
+  return context;
 }
 
 function noResource(name: unknown, names: readonly string[]): string {

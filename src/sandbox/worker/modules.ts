@@ -39,14 +39,15 @@ export function createModules(): Modules {
     ["node:url", { ...url }],
     ["node:util", { isDeepStrictEqual, promisify, stripVTControlCharacters, types: { ...types } }],
   ]);
-  freezeDeep([...modules.values()]);
+  const require = (name: unknown) => {
+    const found = typeof name === "string" ? (modules.get(name) ?? modules.get(`node:${name}`)) : undefined;
+    if (found !== undefined) return found;
+    throw new Error(`cannot import ${JSON.stringify(name)}: only ${allowedModules.join(", ")}`);
+  };
+  freezeDeep([require, ...modules.values()]);
   primed.openedSince();
   return {
-    require(name) {
-      const found = typeof name === "string" ? (modules.get(name) ?? modules.get(`node:${name}`)) : undefined;
-      if (found !== undefined) return found;
-      throw new Error(`cannot import ${JSON.stringify(name)}: only ${allowedModules.join(", ")}`);
-    },
+    require,
     reset() {
       z.globalRegistry.clear();
       return primed.openedSince();
