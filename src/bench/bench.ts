@@ -106,8 +106,13 @@ export function sourcesOf(bench: Bench): HarnessSources {
   return {
     loader: bench.fence.loader,
     resources: bench.resources.dir,
-    allowlist: bench.recipe.recipe.spec?.allowlist ?? ["*"],
+    allowlist: allowlistOf(bench.recipe),
   };
+}
+
+/** The tools that a recipe lets any harness call; `*` allows all of them. */
+export function allowlistOf({ recipe }: LoadedRecipe): readonly string[] {
+  return recipe.spec?.allowlist ?? ["*"];
 }
 
 /** The user turn of a task on this bench. */

@@ -12,7 +12,7 @@ export interface ChampionRecord {
   scored: LedgerRecordOf<"rollout-scored">;
   events: TraceEvent[];
   facts: TraceFacts;
-  /** The champion replays itself on it. */
+  /** The champion was seen to replay itself on it. */
   replayable: boolean;
 }
 
@@ -31,6 +31,8 @@ export interface RunContext {
   championName: string;
   /** Champion rollouts of the evolve split, in a fixed order. */
   records: ChampionRecord[];
+  /** Share of the records tried on which the champion replays itself. */
+  selfReplayShare: number;
   earlier: EarlierTry[];
 }
 

@@ -52,7 +52,7 @@ async function againstRun(context: CommandContext, dir: string, flags: ValidateF
   });
   try {
     const champion = await loadGeneration(run, run.generations.list().length - 1);
-    const { records } = diagnose(await observe(run, champion));
+    const { records, selfReplayShare } = diagnose(await observe(run, champion));
     return await runChecks(dir, {
       load: loadOptions(run.bench),
       literals: { evolve: run.literals.evolve },
@@ -61,6 +61,7 @@ async function againstRun(context: CommandContext, dir: string, flags: ValidateF
         champion: champion.harness,
         championName: champion.name,
         records,
+        selfReplayShare,
         earlier: earlierTries(run, champion.generation, Number.POSITIVE_INFINITY),
       },
     });

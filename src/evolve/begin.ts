@@ -1,6 +1,8 @@
 import { tryEvaluator } from "../bench/evaluators/index.ts";
+import { instantiate } from "../checks/canonicalize.ts";
 import { LorimerError } from "../lib/errors.ts";
 import { generationTag } from "../store/generation-history.ts";
+import { observedPasses } from "./observe.ts";
 import { baselineDir, type Champion, type EvolveRun, loadGeneration, loadOn } from "./run-state.ts";
 import { scoreBaseline } from "./score.ts";
 import { committedFiles } from "./tree.ts";
@@ -12,6 +14,8 @@ export async function begin(run: EvolveRun): Promise<Champion> {
   const { bench, ledger, generations } = run;
   const drawn = [...bench.splits.evolve, ...bench.splits.gate];
   await tryEvaluator(bench.evaluator, drawn);
+  await refuseUnbuilt(run);
+  refuseSmallBudget(run);
   if (!ledger.find("run-started", () => true)) await ledger.append({ type: "run-started", run: run.run.id });
   if (!ledger.find("committed", (record) => record.generation === 0)) {
     const baseline = loadOn(bench, baselineDir(bench.recipe));
@@ -39,4 +43,31 @@ export async function begin(run: EvolveRun): Promise<Champion> {
       },
     );
   return champion;
+}
+
+/** A baseline that cannot be built in the fence would fail every rollout alike. */
+async function refuseUnbuilt({ bench }: EvolveRun): Promise<void> {
+  const [finding] = await instantiate(loadOn(bench, baselineDir(bench.recipe)), bench);
+  if (finding === undefined) return;
+  throw new LorimerError(
+    "config",
+    `the baseline cannot be built: ${finding.file ?? "config.yaml"}: ${finding.message}`,
+    {
+      hint: "`lorimer doctor RECIPE` tries it.",
+    },
+  );
+}
+
+/** A budget that cannot judge even one candidate would be spent for nothing. */
+function refuseSmallBudget({ bench }: EvolveRun): void {
+  const { rollouts, scoring_passes } = bench.recipe.recipe.budgets;
+  const { evolve, gate } = bench.splits;
+  const scoring = 2 * scoring_passes * gate.length;
+  const oneCandidate = (observedPasses + 1) * evolve.length + 2 * gate.length;
+  if (rollouts >= scoring + oneCandidate) return;
+  throw new LorimerError(
+    "config",
+    `a budget of ${rollouts} rollouts cannot judge one candidate: scoring takes ${scoring}, a candidate at least ${oneCandidate}`,
+    { hint: "Raise budgets.rollouts, or make the splits smaller." },
+  );
 }

@@ -1,9 +1,7 @@
 import { LorimerError } from "../lib/errors.ts";
-import { scoreEstimate } from "../stats/intervals.ts";
 import type { LedgerRecordOf } from "../store/ledger-records.ts";
-import { neededCoverage, withoutGaps } from "./decide.ts";
-import { scoresOf } from "./evaluate.ts";
-import { type EvolveRun, loadGeneration, runPass } from "./run-state.ts";
+import { type Arm, type EvolveRun, loadGeneration } from "./run-state.ts";
+import { publish } from "./score.ts";
 
 /** Scores the champion on the sealed test split. `looks`: how often this task set was looked at, this time included. */
 export async function scoreFinal(run: EvolveRun, looks: number): Promise<LedgerRecordOf<"final">> {
@@ -19,28 +17,10 @@ export async function scoreFinal(run: EvolveRun, looks: number): Promise<LedgerR
       hint: "`lorimer evolve --resume` first.",
     });
   const { harness } = await loadGeneration(run, generation);
-  const { scoring_passes: passes } = bench.recipe.recipe.budgets;
-  run.listen({ type: "step-start", step: "score", detail: "sealed split", rollouts: passes * tasks.length });
-  const rows: (number | null)[][] = [];
-  for (let pass = 0; pass < passes; pass++) {
-    const arm = { harness, tasks, split: "test" as const, seedName: ["final", generation, pass] };
-    rows.push(scoresOf(await runPass(run, arm, "final")));
-  }
-  const missing = rows.flat().filter((score) => score === null).length;
-  const enough = 1 - missing / rows.flat().length >= neededCoverage;
-  const { mean, onSuite, onNewTasks } = scoreEstimate(withoutGaps(rows));
-  return await ledger.append({
-    type: "final",
-    generation,
-    score: enough ? mean : null,
-    n: rows.flat().length - missing,
-    interval: enough ? [onSuite.low, onSuite.high] : null,
-    numbers: {
-      looks,
-      passes,
-      tasks: tasks.length,
-      without_score: missing,
-      on_new_tasks: [onNewTasks.low, onNewTasks.high],
-    },
-  });
+  const rollouts = bench.recipe.recipe.budgets.scoring_passes * tasks.length;
+  run.listen({ type: "step-start", step: "score", detail: "sealed split", rollouts });
+  const arm: Arm = { harness, tasks, split: "test", seedName: ["final", generation] };
+  const { onNewTasks, passes, tasks: size, ...published } = await publish(run, arm, "final");
+  const numbers = { looks, passes, tasks: size, on_new_tasks: onNewTasks };
+  return await ledger.append({ type: "final", generation, ...published, numbers });
 }

@@ -1,11 +1,14 @@
+import { rmSync } from "node:fs";
 import { join } from "node:path";
 import { z } from "zod";
-import { type Bench, type Drawn, drawBench, openBench } from "../bench/bench.ts";
+import { allowlistOf, type Bench, type Drawn, drawBench, openBench } from "../bench/bench.ts";
+import { loadHarness } from "../config/load-harness.ts";
 import { type LoadedRecipe, loadRecipe } from "../config/load-recipe.ts";
 import { LorimerError } from "../lib/errors.ts";
 import { Budget, type BudgetCaps } from "../model/budget.ts";
 import { mechanic } from "../proposers/mechanic/mechanic.ts";
 import { stockHashes } from "../proposers/mechanic/stock.ts";
+import { type Generation, generationTag } from "../store/generation-history.ts";
 import { openGenerations } from "../store/generations.ts";
 import { foldInbox } from "../store/inbox.ts";
 import { Ledger } from "../store/ledger.ts";
@@ -38,6 +41,8 @@ export async function startRun(
     ...options
   }: OpenOptions & { runsDir: string; seed: number; onePass?: boolean },
 ): Promise<OpenRun> {
+  // What can be found wrong without a run is found before there is one.
+  loadHarness(baselineDir(recipe), { ceilings: recipe.recipe.ceilings, allowlist: allowlistOf(recipe) });
   const drawn = await drawBench(recipe, { seed });
   const ids = (tasks: { id: string }[]) => tasks.map(({ id }) => id);
   const { evolve, gate, test } = drawn.splits;
@@ -52,7 +57,12 @@ export async function startRun(
     task_set_hash: drawn.taskSetHash,
     options: { ...limitsOf(recipe.recipe.budgets, options.overrides), ...(onePass && { one_pass: true }) },
   });
-  return await openRun(run, drawn, options);
+  try {
+    return await openRun(run, drawn, options);
+  } catch (error) {
+    rmSync(run.dir, { recursive: true, force: true }); // Nothing was paid for in it yet.
+    throw error;
+  }
 }
 
 /**
@@ -104,14 +114,7 @@ async function openRun(run: RunFolder, drawn: Drawn, options: OpenOptions): Prom
     refuseFinished(run, ledger);
     const generations = await openGenerations(run.generationsDir);
     const { adopt } = await generations.verify(ledger.all("committed"));
-    for (const { number, commit, tree, trailers } of adopt)
-      await ledger.append({
-        type: "committed",
-        generation: number,
-        candidate: trailers["Candidate"] ?? null,
-        commit,
-        tree,
-      });
+    for (const generation of adopt) await adoptGeneration(run, ledger, generation);
     await foldInbox(run, ledger);
     bench = await openBench(drawn, {
       resourcesDir: join(run.dir, "resources"),
@@ -139,6 +142,25 @@ async function openRun(run: RunFolder, drawn: Drawn, options: OpenOptions): Prom
     await close();
     throw error;
   }
+}
+
+/** Takes in a commit that a kill kept out of the ledger. A trailer alone proves nothing: the verdict must be there. */
+async function adoptGeneration(run: RunFolder, ledger: Ledger, generation: Generation): Promise<void> {
+  const { number, commit, tree, trailers } = generation;
+  const candidate = trailers["Candidate"] ?? null;
+  const accepted = ledger.find(
+    "verdict",
+    (record) => record.candidate === candidate && record.verdict === "accept",
+  );
+  if (number > 0 && accepted === undefined)
+    throw new LorimerError(
+      "infra",
+      `git has ${generationTag(number)} of ${run.id}, but the ledger has no verdict that accepts it`,
+      {
+        hint: "Put the repository back to the newest generation of `lorimer log`, or start a new run.",
+      },
+    );
+  await ledger.append({ type: "committed", generation: number, candidate, commit, tree });
 }
 
 function refuseFinished(run: RunFolder, ledger: Ledger): void {

@@ -1,6 +1,6 @@
 import { mkdirSync } from "node:fs";
 import { resolve } from "node:path";
-import type { Bench } from "../bench/bench.ts";
+import { allowlistOf, type Bench } from "../bench/bench.ts";
 import { type RolloutDesk, type RolloutRequest, runRollouts, type ScoredRollout } from "../bench/rollouts.ts";
 import type { LoadedHarness } from "../config/harness.ts";
 import { loadHarness } from "../config/load-harness.ts";
@@ -64,8 +64,8 @@ export function loadOn(bench: Bench, dir: string): LoadedHarness {
   return loadHarness(dir, loadOptions(bench));
 }
 
-export function loadOptions({ recipe: { recipe } }: Bench) {
-  return { ceilings: recipe.ceilings, allowlist: recipe.spec?.allowlist ?? ["*"] };
+export function loadOptions({ recipe }: Bench) {
+  return { ceilings: recipe.recipe.ceilings, allowlist: allowlistOf(recipe) };
 }
 
 /** One arm of a batch: which harness, on which tasks, with seeds named by what they are for. */

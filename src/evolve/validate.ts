@@ -51,6 +51,7 @@ async function checkOne(run: EvolveRun, champion: Champion, diagnosis: Diagnosis
       champion: champion.harness,
       championName: champion.name,
       records: diagnosis.records,
+      selfReplayShare: diagnosis.selfReplayShare,
       earlier: earlierTries(run, champion.generation, candidate.record.seq),
     },
     frozenHash: candidate.record.hash,

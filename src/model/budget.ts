@@ -19,6 +19,7 @@ export class Budget {
   private readonly caps: BudgetCaps;
   private rollouts: number;
   private usd: number;
+  private kept: BudgetCaps = { rollouts: 0, usd: 0 };
 
   /** `spent` is what the ledger already holds. */
   constructor(caps: BudgetCaps, spent: BudgetCaps = { rollouts: 0, usd: 0 }) {
@@ -27,10 +28,16 @@ export class Budget {
     this.usd = spent.usd;
   }
 
+  /** Keeps an amount back for later, so that what comes before cannot use it up; another amount replaces it. */
+  keep(amount: BudgetCaps): void {
+    this.kept = amount;
+  }
+
   /** @throws BudgetReached */
   reserve(worstUsd: number): { settle(usd: number): void } {
-    if (this.rollouts + 1 > this.caps.rollouts) throw new BudgetReached(`${this.caps.rollouts} rollouts`);
-    if (this.usd + worstUsd > this.caps.usd) throw new BudgetReached(`$${this.caps.usd}`);
+    if (this.rollouts + 1 > this.caps.rollouts - this.kept.rollouts)
+      throw new BudgetReached(`${this.caps.rollouts} rollouts`);
+    if (this.usd + worstUsd > this.caps.usd - this.kept.usd) throw new BudgetReached(`$${this.caps.usd}`);
     this.rollouts += 1;
     this.usd += worstUsd;
     return {

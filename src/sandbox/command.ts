@@ -95,7 +95,8 @@ function nodeArguments(inside: { script: string; workspace: string; resources?: 
   ];
 }
 
-function builtWorker(): string {
+/** @throws LorimerError `infra` when lorimer was never built */
+export function builtWorker(): string {
   const path = join(packageRoot, "dist/sandbox/worker.cjs");
   if (existsSync(path)) return path;
   throw new LorimerError("infra", `the fence's worker is missing: ${path}`, { hint: "run `npm run build`" });

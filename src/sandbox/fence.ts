@@ -20,13 +20,13 @@
  * Open on every level: kernel bugs (no seccomp filter), disk filled by many files, CPU share (a worker may take a core
  * up to its timeout), timing. On partial and weak authored code can learn host paths from the text of errors.
  */
-import { mkdtempSync, realpathSync, rmSync } from "node:fs";
+import { copyFileSync, mkdtempSync, realpathSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { PartLoader } from "../agent/parts.ts";
 import type { AuthoredPart } from "../config/harness.ts";
 import { LorimerError } from "../lib/errors.ts";
-import { bubblewrapHint } from "./command.ts";
+import { bubblewrapHint, builtWorker } from "./command.ts";
 import { chooseLevel, type FenceLevel, isWeaker } from "./levels.ts";
 import { WorkerPool } from "./pool.ts";
 import { openSession } from "./session.ts";
@@ -59,10 +59,14 @@ export async function createFence(options: FenceOptions): Promise<Fence> {
   const level = options.level ?? (await chooseLevel({ weakest }));
   const base = mkdtempSync(join(realpathSync(tmpdir()), "lorimer-fence-"));
   const clean = () => rmSync(base, { recursive: true, force: true });
+  // A copy: a build in the middle of a long run must not change or remove what its workers are.
+  const script = join(base, "worker.cjs");
+  copyFileSync(builtWorker(), script);
   process.once("exit", clean);
   const pool = new WorkerPool({
     level,
     base,
+    script,
     resources: resources === undefined ? undefined : realpathSync(resources),
     maxWorkers,
   });

@@ -20,6 +20,8 @@ interface PoolOptions {
   level: FenceLevel;
   /** Host folder under which each slot has its workspace. */
   base: string;
+  /** The worker's bundle. */
+  script: string;
   resources: string | undefined;
   maxWorkers: number;
 }
@@ -135,8 +137,8 @@ export class WorkerPool {
   }
 
   #start(workspace: string): WorkerProcess {
-    const { level, resources } = this.#options;
-    return new WorkerProcess({ level, workspace, ...(resources === undefined ? {} : { resources }) });
+    const { level, resources, script } = this.#options;
+    return new WorkerProcess({ level, workspace, script, ...(resources === undefined ? {} : { resources }) });
   }
 
   #drop(slot: Slot): void {

@@ -35,10 +35,9 @@ export async function replayGate(subject: Subject, context: RunContext): Promise
     });
     rows.push({ record, replayed });
   }
-  const usable = context.records.filter((record) => record.replayable).length;
   return {
     rows,
-    selfShare: context.records.length === 0 ? 0 : usable / context.records.length,
+    selfShare: context.selfReplayShare,
     findings: [
       ...crashes(rows),
       ...noOps(rows, subject),
