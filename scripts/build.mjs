@@ -1,6 +1,6 @@
 // Compiles src/ with the native compiler and bundles the one file that runs inside the fence.
 import { execFileSync } from "node:child_process";
-import { cpSync, existsSync, rmSync } from "node:fs";
+import { cpSync, rmSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { build } from "esbuild";
 
@@ -8,7 +8,6 @@ const root = fileURLToPath(new URL("..", import.meta.url));
 const tsc = `${root}/node_modules/typescript/bin/tsc`;
 
 rmSync(`${root}/dist`, { recursive: true, force: true });
-execFileSync(process.execPath, [tsc, "-p", `${root}/tsconfig.build.json`], { stdio: "inherit" });
 await build({
   entryPoints: [`${root}/src/sandbox/worker/main.ts`],
   outfile: `${root}/dist/sandbox/worker.cjs`,
@@ -20,4 +19,4 @@ await build({
 });
 // Stock parts are shipped as the source that they are: a candidate gets a copy of it.
 cpSync(`${root}/src/proposers/mechanic/parts`, `${root}/dist/proposers/mechanic/parts`, { recursive: true });
-if (!existsSync(`${root}/dist/sandbox/worker.cjs`)) throw new Error("the worker was not built");
+execFileSync(process.execPath, [tsc, "-p", `${root}/tsconfig.build.json`], { stdio: "inherit" });

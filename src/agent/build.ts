@@ -1,5 +1,5 @@
 import type { LoadedHarness } from "../config/harness.ts";
-import { type Harness, orderProcessors, skillLines } from "./harness.ts";
+import { allowed, type Harness, orderProcessors, skillLines } from "./harness.ts";
 import { PartError, type PartLoader } from "./parts.ts";
 import { builtinTools, type FileRoots } from "./tools/files.ts";
 import { invokeSkillTool } from "./tools/invoke-skill.ts";
@@ -34,7 +34,7 @@ export async function openHarness(loaded: LoadedHarness, sources: HarnessSources
       tools: new Map(tools.map((tool) => [tool.schema.name, tool])),
       processors: orderProcessors(parts.processors),
       limits: config.limits,
-      allowlist: narrowed(sources.allowlist, config.tools.allowlist),
+      allowlist: allowed(sources.allowlist, config.tools.allowlist),
     };
     if (harness.tools.size < tools.length) throw new PartError("config.yaml", "two tools have the same name");
     return { harness, close: () => parts.close() };
@@ -42,14 +42,4 @@ export async function openHarness(loaded: LoadedHarness, sources: HarnessSources
     await parts.close();
     throw error;
   }
-}
-
-/** The recipe's allowlist, as the config narrows it; a config can never add to it. */
-function narrowed(
-  recipe: readonly string[],
-  config: readonly string[] | null,
-): ReadonlySet<string> | undefined {
-  const open = recipe.includes("*");
-  if (config === null) return open ? undefined : new Set(recipe);
-  return new Set(open ? config : config.filter((name) => recipe.includes(name)));
 }

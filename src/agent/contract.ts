@@ -47,7 +47,10 @@ function checkInsertion(before: Messages, after: Messages, inserted: number): Vi
   return samePrefix(before, after, before.length) ? undefined : "window_out_of_scope";
 }
 
-/** Chain-level rules between the raw track, as recorded, and the effective one after `onStepStart`. */
+/**
+ * Chain-level rules between the raw track, as recorded, and the effective one after `onStepStart`. They bind shape, not
+ * content, so that the history as the chain got it, which kept them so far, can stand for the raw track.
+ */
 export function checkTracks(raw: Messages, effective: Messages): Violation | undefined {
   const systems = effective.filter((message) => message.role === "system").length;
   if (systems > 1) return "invariant_system_count";
@@ -99,7 +102,8 @@ function checkNothingWiped(before: Messages, after: Messages): Violation | undef
     message === undefined || after.some((other) => isDeepStrictEqual(other, message));
   const task = before.find((message) => message.role === "user");
   const newestStep = before.slice(lastIndexOfRole(before, "assistant"));
-  if (!kept(task) || !newestStep.every(kept)) return "history_wiped";
+  const end = after.slice(after.length - newestStep.length);
+  if (!kept(task) || !isDeepStrictEqual(end, newestStep)) return "history_wiped";
   if (after.length >= before.length) return undefined;
   return after.some((message) => message.content.startsWith(workingMemoryMark)) ? undefined : "history_wiped";
 }

@@ -1,9 +1,10 @@
 import { isDeepStrictEqual } from "node:util";
 import { z } from "zod";
 import { LorimerError, messageOf } from "../lib/errors.ts";
+import { canonicalJson } from "../lib/hash.ts";
 import type { TraceSink } from "../trace/events.ts";
 import { type Message, messageSchema, toolCallSchema } from "../trace/messages.ts";
-import { checkBeforeModel, checkStepStart, type Violation } from "./contract.ts";
+import { checkBeforeModel, checkStepStart, checkTracks, type Violation } from "./contract.ts";
 import type { HookEvents, HookName } from "./hooks.ts";
 import type { ProcessorPart } from "./parts.ts";
 
@@ -31,7 +32,7 @@ const triggerSchema = z.looseObject({
   detail: z.string().max(2000).optional(),
 });
 
-/** The fields that each hook may change; nothing else of what comes back is looked at. */
+/** The fields that each hook may change. */
 const changeable = {
   onTaskStart: z.object({ systemPrompt: z.string() }),
   onStepStart: z.object({ messages: z.array(messageSchema) }),
@@ -42,6 +43,9 @@ const changeable = {
   onStepEnd: z.object({}),
   onTaskEnd: z.object({}),
 } satisfies Record<HookName, z.ZodObject>;
+
+/** Hooks that announce nothing which could be kept from happening: yielding nothing there passes the event on. */
+const unblockable: ReadonlySet<HookName> = new Set(["onTaskStart", "onStepEnd", "onTaskEnd"]);
 
 interface ChainContext {
   processors: readonly ProcessorPart[];
@@ -86,20 +90,22 @@ async function runOne<Hook extends HookName>(
   processor: ProcessorPart,
   context: ChainContext,
 ): Promise<HookEvents[Hook] | undefined> {
-  const fault = (message: string, violation?: Violation) =>
-    new ProcessorFault(processor.name, hook, message, violation);
-  const yielded = await processor.run(hook, current).catch((error: unknown) => {
-    if (error instanceof LorimerError) throw error;
-    throw fault(messageOf(error));
-  });
+  const fault: Fault = (message, violation) => new ProcessorFault(processor.name, hook, message, violation);
+  const yielded = await valuesOf(hook, current, processor, fault);
   const triggers = yielded.flatMap((value) => triggerSchema.safeParse(value).data ?? []);
   const events = yielded.filter((value) => !triggerSchema.safeParse(value).success);
   if (events.length > 1) throw fault("yielded more than one event");
-  const next = events.length === 0 ? undefined : applyChange(hook, current, events[0], fault);
-  if (next !== undefined) holdContract(current, next, first, fault);
+  const passes = events.length === 0 && unblockable.has(hook);
+  const next = passes
+    ? current
+    : events.length === 0
+      ? undefined
+      : applyChange(hook, current, events[0], fault);
+  const changed = next !== undefined && !isDeepStrictEqual(next, current);
+  if (changed) holdContract(current, next, first, fault);
 
-  const changed = next === undefined ? "blocked" : isDeepStrictEqual(next, current) ? "" : "changed";
-  if (triggers.length === 0 && changed !== "") triggers.push({ type: "trigger", action: changed });
+  const silent = next === undefined ? "blocked" : changed ? "changed" : undefined;
+  if (triggers.length === 0 && silent !== undefined) triggers.push({ type: "trigger", action: silent });
   for (const { action, detail = "" } of triggers)
     context.sink({
       type: "processor-trigger",
@@ -112,14 +118,32 @@ async function runOne<Hook extends HookName>(
   return next;
 }
 
+type Fault = (message: string, violation?: Violation) => ProcessorFault;
+
+/** A processor gets a copy: what it does to it counts only if it yields it, and then it is checked. */
+async function valuesOf(
+  hook: HookName,
+  event: HookEvents[HookName],
+  processor: ProcessorPart,
+  fault: Fault,
+): Promise<unknown[]> {
+  try {
+    return await processor.run(hook, structuredClone(event));
+  } catch (error) {
+    if (error instanceof LorimerError) throw error;
+    throw fault(messageOf(error));
+  }
+}
+
 function applyChange<Hook extends HookName>(
   hook: Hook,
   current: HookEvents[Hook],
   value: unknown,
-  fault: (message: string) => ProcessorFault,
+  fault: Fault,
 ): HookEvents[Hook] {
   if (typeof value !== "object" || value === null || (value as { type?: unknown }).type !== current.type)
     throw fault(`yielded something that is neither its event nor a trigger`);
+  refuseOtherChanges(hook, current, value, fault);
   const parsed = changeable[hook].safeParse(value);
   if (!parsed.success) throw fault(z.prettifyError(parsed.error));
   const change = parsed.data as Partial<HookEvents[HookName]>;
@@ -130,12 +154,31 @@ function applyChange<Hook extends HookName>(
   return { ...current, ...change };
 }
 
+/** A change that would be ignored is an error of its author's, who would never notice. */
+function refuseOtherChanges(hook: HookName, current: object, value: object, fault: Fault): void {
+  const known = new Map<string, unknown>(Object.entries(current));
+  for (const [key, given] of Object.entries(value)) {
+    if (key in changeable[hook].shape) continue;
+    if (key === "messages") throw fault(`changed the messages, which ${hook} may not`, "window_out_of_scope");
+    if (known.has(key) && !sameJson(given, known.get(key)))
+      throw fault(`changed ${key}, which ${hook} may not`);
+  }
+}
+
+function sameJson(a: unknown, b: unknown): boolean {
+  try {
+    return canonicalJson(a) === canonicalJson(b);
+  } catch {
+    return false;
+  }
+}
+
 /** Holds the message contract where messages may be changed at all. */
 function holdContract(
   current: HookEvents[HookName],
   next: HookEvents[HookName],
   first: HookEvents[HookName],
-  fault: (message: string, violation: Violation) => ProcessorFault,
+  fault: Fault,
 ): void {
   const violation = violationOf(current, next, first);
   if (violation) throw fault(`broke the message contract: ${violation}`, violation);
@@ -146,8 +189,8 @@ function violationOf(
   next: HookEvents[HookName],
   first: HookEvents[HookName],
 ): Violation | undefined {
-  if (current.type === "step-start" && next.type === "step-start")
-    return checkStepStart(current.messages, next.messages);
+  if (current.type === "step-start" && next.type === "step-start" && first.type === "step-start")
+    return checkStepStart(current.messages, next.messages) ?? checkTracks(first.messages, next.messages);
   if (current.type === "before-model" && next.type === "before-model" && first.type === "before-model") {
     const inserted = current.messages.length - first.messages.length;
     return checkBeforeModel(current.messages, next.messages, inserted);
@@ -155,7 +198,7 @@ function violationOf(
   return undefined;
 }
 
-/** Keeps the original object of every message that is unchanged, and says how many leading ones are. */
+/** How many leading messages are the same in both. */
 export function unchangedPrefix(before: readonly Message[], after: readonly Message[]): number {
   let index = 0;
   while (index < before.length && index < after.length && isDeepStrictEqual(before[index], after[index]))

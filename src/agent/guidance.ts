@@ -14,8 +14,8 @@ export interface Guidance {
   beforeStep(step: number): Note | undefined;
   /** Whether calls of this step are held back, to keep the last request for the answer. */
   holdCalls(step: number): boolean;
-  /** Why a reply without calls is no answer; `give-up` after too many of them. */
-  objectionTo(reply: ModelReply): Note | "give-up" | undefined;
+  /** Why a reply without calls is no answer; `give-up` after too many of them, `go-on` where nothing is said of it. */
+  objectionTo(reply: ModelReply): Note | "give-up" | "go-on" | undefined;
   note(reason: NudgeReason, text: string): Note;
 }
 
@@ -31,7 +31,7 @@ export function guidanceFor(guided: boolean, maxSteps: number): Guidance {
   return {
     note,
     beforeStep(step) {
-      if (!guided || maxSteps < 3) return undefined;
+      if (!guided || maxSteps < 2) return undefined;
       if (step === maxSteps - 1)
         return note(
           "last_step",
@@ -44,9 +44,9 @@ export function guidanceFor(guided: boolean, maxSteps: number): Guidance {
         `You have used ${step} of ${maxSteps} turns. Finish in the ${maxSteps - step} that are left.`,
       );
     },
-    holdCalls: (step) => guided && maxSteps >= 3 && step === maxSteps - 1,
+    holdCalls: (step) => guided && maxSteps >= 2 && step === maxSteps - 1,
     objectionTo(reply) {
-      if (!guided) return undefined;
+      if (!guided) return reply.finishReason === "stop" ? undefined : "go-on";
       const cutOff = reply.finishReason === "length";
       if (!cutOff && reply.content.trim() !== "") return undefined;
       if (++objections > maxObjections) return "give-up";

@@ -18,6 +18,16 @@ export function toolSchemas(harness: Harness): ToolSchema[] {
   return [...harness.tools.values()].map((tool) => tool.schema);
 }
 
+/** The recipe's allowlist (`*`: all), as the config narrows it; a config can never add to it. Undefined: all may be called. */
+export function allowed(
+  recipe: readonly string[],
+  config: readonly string[] | null,
+): ReadonlySet<string> | undefined {
+  const open = recipe.includes("*");
+  if (config === null) return open ? undefined : new Set(recipe);
+  return new Set(open ? config : config.filter((name) => recipe.includes(name)));
+}
+
 /** Sorts by `order`, ties by list; then moves each behind the groups of its `after`. */
 export function orderProcessors(processors: readonly ProcessorPart[]): ProcessorPart[] {
   refuseDoubleGroups(processors);

@@ -1,9 +1,11 @@
+import { z } from "zod";
 import { limitsSchema } from "../config/harness-schema.ts";
 import { type Spec, specSchema } from "../config/recipe-schema.ts";
 import { LorimerError, messageOf } from "../lib/errors.ts";
 import type { Model, ModelReply } from "../model/model.ts";
 import type { Message } from "../trace/messages.ts";
 import { gateFailure } from "./eval-gate.ts";
+import { allowed } from "./harness.ts";
 import { runAgent } from "./loop.ts";
 import type { ToolPart } from "./parts.ts";
 import { renderTask } from "./task-prompt.ts";
@@ -14,7 +16,7 @@ type Block =
 
 /** One response of a model that speaks in content blocks. */
 export interface BlockResponse {
-  stop_reason: "tool_use" | "end_turn";
+  stop_reason: "tool_use" | "end_turn" | "max_tokens";
   content: Block[];
 }
 
@@ -42,7 +44,7 @@ export interface HarnessRunResult {
 /**
  * Runs one spec on trusted tools and a model, on the same loop as every rollout, and judges it by the spec's eval gate.
  * Calls to names outside `spec.allowlist` are skipped with a linked result, and fail the gate.
- * @throws LorimerError `usage` when the model has no response for a turn
+ * @throws LorimerError `usage` when the spec is wrong, or the model has no response for a turn
  */
 export async function buildHarnessRun(
   spec: HarnessSpec,
@@ -51,17 +53,18 @@ export async function buildHarnessRun(
   model: BlockModel,
   maxIterations: number,
 ): Promise<HarnessRunResult> {
-  const parsed = specSchema.parse(spec);
+  const parsed = checked("spec", specSchema, spec);
+  const named = new Set<string>();
   const result = await runAgent({
     harness: {
       systemPrompt: "",
       tools: new Map(Object.entries(tools).map(([name, run]) => [name, plainTool(name, run)])),
       processors: [],
-      limits: limitsSchema.parse({ max_steps: maxIterations }),
-      allowlist: new Set(parsed.allowlist),
+      limits: checked("maxIterations", limitsSchema, { max_steps: maxIterations }),
+      allowlist: allowed(parsed.allowlist, null),
     },
     task: renderTask(parsed, inputs),
-    model: blockModel(model),
+    model: blockModel(model, named),
     sampling: {},
     seed: 0,
     sink: () => {},
@@ -69,7 +72,11 @@ export async function buildHarnessRun(
     guided: false,
   });
   const capped = result.exitReason === "max_steps";
-  const failure = gateFailure(parsed, result, parsed.eval_gate.must_include ?? "");
+  // Also what it named in its last turn, where nothing is dispatched.
+  const refused = parsed.allowlist.includes("*")
+    ? []
+    : [...named].filter((name) => !parsed.allowlist.includes(name));
+  const failure = gateFailure(parsed, { ...result, refused }, parsed.eval_gate.must_include ?? "");
   return {
     text: capped ? "capped" : result.answer,
     iters: result.steps,
@@ -78,12 +85,28 @@ export async function buildHarnessRun(
   };
 }
 
-/** The result in one line, its text quoted with single quotes where it has none. */
+/** The result in one line, its text quoted with single quotes unless it has some and no double ones. */
 export function formatHarnessRun({ text, iters, tool_calls, gate }: HarnessRunResult): string {
-  const escaped = text.replaceAll("\\", "\\\\").replaceAll("\n", "\\n");
+  const escaped = text.replace(/[\\\p{Cc}\p{Zl}\p{Zp}]/gu, escapeCharacter);
   const quote = escaped.includes("'") && !escaped.includes('"') ? '"' : "'";
   const body = quote === "'" ? escaped.replaceAll("'", "\\'") : escaped;
   return `text=${quote}${body}${quote} iters=${iters} tool_calls=${tool_calls} gate=${gate}`;
+}
+
+const escapes: Readonly<Record<string, string>> = { "\\": "\\\\", "\n": "\\n", "\r": "\\r", "\t": "\\t" };
+
+function escapeCharacter(character: string): string {
+  const code = character.charCodeAt(0);
+  const hex = code < 256 ? `\\x${code.toString(16).padStart(2, "0")}` : `\\u${code.toString(16)}`;
+  return escapes[character] ?? hex;
+}
+
+function checked<Output>(what: string, schema: z.ZodType<Output>, given: unknown): Output {
+  const parsed = schema.safeParse(given);
+  if (parsed.success) return parsed.data;
+  throw new LorimerError("usage", `buildHarnessRun: ${what}: ${z.prettifyError(parsed.error)}`, {
+    hint: "The spec has the fields of `spec` in recipe.yaml.",
+  });
 }
 
 function plainTool(name: string, run: PlainTool): ToolPart {
@@ -91,8 +114,9 @@ function plainTool(name: string, run: PlainTool): ToolPart {
     schema: { name, description: name, inputSchema: { type: "object" } },
     async run(input) {
       try {
-        const value = await run(input as never);
-        return { result: typeof value === "string" ? value : JSON.stringify(value), isError: false };
+        const value = (await run(input as never)) ?? "";
+        const result = typeof value === "string" ? value : JSON.stringify(value);
+        return { result, isError: result.startsWith(`[${name} failed`) };
       } catch (error) {
         return { result: `[${name} failed: ${messageOf(error)}]`, isError: true };
       }
@@ -100,7 +124,8 @@ function plainTool(name: string, run: PlainTool): ToolPart {
   };
 }
 
-function blockModel(respond: BlockModel): Model {
+/** Adds to `named` every tool that the model names. */
+function blockModel(respond: BlockModel, named: Set<string>): Model {
   let turn = 0;
   return {
     kind: "scripted",
@@ -112,6 +137,7 @@ function blockModel(respond: BlockModel): Model {
         throw new LorimerError("usage", `the model has no response for turn ${turn}`, {
           hint: "Give it one response a turn, the last one with stop_reason end_turn.",
         });
+      for (const block of response.content) if (block.type === "tool_use") named.add(block.name);
       return fromBlocks(response);
     },
   };
@@ -121,12 +147,14 @@ function fromBlocks({ content, stop_reason }: BlockResponse): ModelReply {
   const calls = content.flatMap((block) =>
     block.type === "tool_use" ? [{ id: block.id, name: block.name, input: block.input }] : [],
   );
-  const ended = stop_reason === "end_turn";
+  const finishReason = finishReasons[stop_reason];
   return {
     content: content.flatMap((block) => (block.type === "text" ? [block.text] : [])).join(""),
-    toolCalls: ended ? [] : calls,
-    finishReason: ended ? "stop" : "tool_calls",
+    toolCalls: finishReason === "stop" ? [] : calls,
+    finishReason,
     usage: { inputTokens: 0, outputTokens: 0 },
     costUsd: 0,
   };
 }
+
+const finishReasons = { end_turn: "stop", tool_use: "tool_calls", max_tokens: "length" } as const;

@@ -26,7 +26,9 @@ function describeDecision({ options, reversible }: Spec["decisions"][string]): s
 
 function inputLines(names: readonly string[], given: Readonly<Record<string, string>>): string[] {
   // What is missing is said first: it is short, and would be lost behind a long input.
-  const missing = names.filter((name) => given[name] === undefined).map((name) => `- ${name}: not provided`);
+  const missing = names
+    .filter((name) => !Object.hasOwn(given, name))
+    .map((name) => `- ${name}: not provided`);
   const present = Object.entries(given).map(([name, text]) => `- ${name}: ${text}`);
   return [...missing, ...present];
 }

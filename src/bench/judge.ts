@@ -1,3 +1,4 @@
+import { inspect } from "node:util";
 import type { Task } from "../config/recipe-schema.ts";
 import { messageOf } from "../lib/errors.ts";
 import type { LedgerRecordOf } from "../store/ledger-records.ts";
@@ -20,7 +21,7 @@ export async function judge(evaluator: Evaluator, finished: Finished, task: Task
   }
   const { score } = judgement;
   if (typeof score !== "number" || !Number.isFinite(score) || score < 0 || score > 1 || Object.is(score, -0))
-    return { outcome: "invalid", score: null, reason: `no score in [0, 1]: ${String(score)}` };
+    return { outcome: "invalid", score: null, reason: `no score in [0, 1]: ${inspect(score).slice(0, 200)}` };
   const outcome = score === 1 ? "pass" : "fail";
   return judgement.reason === undefined ? { outcome, score } : { outcome, score, reason: judgement.reason };
 }

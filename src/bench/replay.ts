@@ -7,12 +7,13 @@ import { createReplayModel, Divergence } from "../model/replay.ts";
 import type { TraceEvent, TraceEventOf } from "../trace/events.ts";
 import { readTrace } from "../trace/steps.ts";
 import { type Bench, sourcesOf } from "./bench.ts";
+import { type Cause, type Comparison, causeOf, changedTool } from "./divergence.ts";
 
 /** Where a harness first does other than the record, and what made it. */
 export interface DivergencePoint {
-  /** Request index; equal to the record's number of requests when only the end differs. */
+  /** Index of the first request that differs or is missing; the record's number of requests when only the end differs. */
   step: number;
-  cause: { kind: "processor" | "tool" | "prompt" | "knob" | "end"; name: string };
+  cause: Cause;
 }
 
 export interface Replayed {
@@ -41,15 +42,10 @@ export async function replayRecord(
   const task = taskOf(record);
   const events: TraceEvent[] = [];
   const { harness: opened, close } = await openHarness(harness, sourcesOf(bench));
-  const shared = sharedTools(harness, champion);
-  const served = new RecordedResults(record);
-  const tools = [...opened.tools].map(([name, tool]): [string, ToolPart] => [
-    name,
-    shared.has(name) ? served.wrap(tool) : tool,
-  ]);
+  const tools = withRecordedResults(opened.tools, record, sharedTools(harness, champion));
   try {
     const result = await runAgent({
-      harness: { ...opened, tools: new Map(tools) },
+      harness: { ...opened, tools },
       task,
       model: createReplayModel(record),
       sampling: start?.sampling ?? {},
@@ -59,17 +55,19 @@ export async function replayRecord(
       guided: true,
     });
     const faults = await close();
-    return { ...outline(events), result, faults, ...endDivergence(record, events, result) };
+    return { ...outline(events), result, faults, ...endOf({ record, events, champion, harness }, result) };
   } catch (error) {
     const faults = await close();
     if (!(error instanceof Divergence)) throw error;
-    const cause = causeOf(error, record, events);
+    const { index, request, recorded } = error;
+    const offered = recorded && changedTool(recorded.tools, request.tools);
+    const cause = offered ?? causeOf({ record: upTo(record, index), events, champion, harness });
     return {
       ...outline(events),
       result: undefined,
       faults,
-      divergence: { step: error.index, cause },
-      validUntilStep: error.index,
+      divergence: { step: index, cause },
+      validUntilStep: index,
     };
   }
 }
@@ -80,16 +78,40 @@ function taskOf(record: readonly TraceEvent[]): string {
 }
 
 /** Tools whose code is the same in both: authored ones by code, built-in ones by name. */
-export function sharedTools(a: LoadedHarness, b: LoadedHarness): Set<string> {
-  const codes = (harness: LoadedHarness) =>
-    new Map([
-      ...harness.config.tools.builtin.map((name) => [name, "builtin"] as const),
-      ...harness.parts.flatMap((part) =>
-        part.kind === "tool" ? [[part.exportName, part.codeHash] as const] : [],
-      ),
-    ]);
-  const other = codes(b);
-  return new Set([...codes(a)].flatMap(([name, code]) => (other.get(name) === code ? [name] : [])));
+function sharedTools(a: LoadedHarness, b: LoadedHarness): Map<string, "builtin" | "authored"> {
+  const other = toolCodes(b);
+  return new Map(
+    [...toolCodes(a)].flatMap(([name, code]) =>
+      other.get(name) === code ? [[name, code === "builtin" ? code : "authored"]] : [],
+    ),
+  );
+}
+
+function toolCodes({ config, parts }: LoadedHarness): Map<string, string> {
+  return new Map([
+    ...config.tools.builtin.map((name) => [name, "builtin"] as const),
+    ...parts.flatMap((part) => (part.kind === "tool" ? [[part.exportName, part.codeHash] as const] : [])),
+  ]);
+}
+
+/**
+ * Tools that give the recorded results where they are shared. While another tool runs for real, it and the built-in
+ * ones must find the workspace as it was, so then the shared ones run too, for what they write.
+ */
+function withRecordedResults(
+  tools: ReadonlyMap<string, ToolPart>,
+  record: readonly TraceEvent[],
+  shared: ReadonlyMap<string, "builtin" | "authored">,
+): Map<string, ToolPart> {
+  const recorded = new RecordedResults(record);
+  const real = [...tools.keys()].some((name) => name !== "invoke_skill" && !shared.has(name));
+  return new Map(
+    [...tools].map(([name, tool]) => {
+      const kind = shared.get(name);
+      const runs = kind === undefined || (real && kind === "builtin");
+      return [name, runs ? tool : recorded.wrap(tool, { runToo: real })];
+    }),
+  );
 }
 
 /** Recorded tool results, handed out once each, in the order of the record. */
@@ -106,7 +128,7 @@ class RecordedResults {
     });
   }
 
-  wrap(tool: ToolPart): ToolPart {
+  wrap(tool: ToolPart, { runToo }: { runToo: boolean }): ToolPart {
     return {
       schema: tool.schema,
       run: async (input) => {
@@ -114,6 +136,8 @@ class RecordedResults {
           ({ call }) => call.call.name === tool.schema.name && isDeepStrictEqual(call.call.input, input),
         );
         const [found] = index === -1 ? [] : this.waiting.splice(index, 1);
+        // What failed wrote nothing to rely on, and may well have hung.
+        if (found && runToo && !found.outcome.isError) await tool.run(input);
         return found?.outcome ?? (await tool.run(input));
       },
     };
@@ -133,74 +157,41 @@ function outline(events: readonly TraceEvent[]): Pick<Replayed, "fired" | "error
   };
 }
 
-/** Every request was equal: do executed calls, answer and exit reason agree too? */
-function endDivergence(
-  record: readonly TraceEvent[],
-  events: readonly TraceEvent[],
-  result: AgentResult,
+/** Every request was equal: do executed calls, delivered results, answer and exit reason agree too? */
+function endOf(
+  compared: Comparison,
+  { answer, exitReason }: AgentResult,
 ): Pick<Replayed, "divergence" | "validUntilStep"> {
+  const { record, events } = compared;
   const end = record.find((event) => event.type === "rollout-end");
-  const requests = record.filter((event) => event.type === "model-request").length;
-  const executed = (list: readonly TraceEvent[]) =>
-    list.flatMap((event) => (event.type === "tool-call" ? [[event.call, event.disposition]] : []));
+  const [recorded, made] = [requestsIn(record), requestsIn(events)];
   const same =
-    end?.answer === result.answer &&
-    end.exitReason === result.exitReason &&
-    isDeepStrictEqual(executed(record), executed(events));
-  if (same) return { divergence: undefined, validUntilStep: requests };
-  const fired = newlyFired(record, events);
-  const cause = fired
-    ? ({ kind: "processor", name: fired } as const)
-    : ({ kind: "end", name: result.exitReason } as const);
-  return { divergence: { step: requests, cause }, validUntilStep: requests };
+    end?.answer === answer &&
+    end.exitReason === exitReason &&
+    recorded === made &&
+    isDeepStrictEqual(deeds(record), deeds(events));
+  if (same) return { divergence: undefined, validUntilStep: recorded };
+  const step = Math.min(recorded, made);
+  return { divergence: { step, cause: causeOf(compared) }, validUntilStep: step };
 }
 
-/** What made the first difference: looked for in the order in which parts act on a request. */
-function causeOf(
-  { index, request, recorded }: Divergence,
-  record: readonly TraceEvent[],
-  events: readonly TraceEvent[],
-): DivergencePoint["cause"] {
-  if (recorded === undefined) return { kind: "knob", name: "limits" };
-  const changedTool = changedName(
-    recorded.tools.map((tool) => [tool.name, tool]),
-    request.tools.map((tool) => [tool.name, tool]),
-  );
-  if (changedTool !== undefined) return { kind: "tool", name: changedTool };
-  const fired = newlyFired(record, events);
-  const system = (messages: RebuiltMessages) =>
-    messages.find((message) => message.role === "system")?.content;
-  if (system(recorded.messages) !== system(request.messages))
-    return fired ? { kind: "processor", name: fired } : { kind: "prompt", name: "system prompt" };
-  if (fired) return { kind: "processor", name: fired };
-  const result = request.messages.findLast(
-    (message, at) => message.role === "tool" && !isDeepStrictEqual(message, recorded.messages[at]),
-  );
-  if (result?.role === "tool") return { kind: "tool", name: result.name };
-  return { kind: "knob", name: `request ${index}` };
+function requestsIn(events: readonly TraceEvent[]): number {
+  return events.filter((event) => event.type === "model-request").length;
 }
 
-type RebuiltMessages = NonNullable<Divergence["recorded"]>["messages"];
-
-function changedName(before: [string, unknown][], after: [string, unknown][]): string | undefined {
-  const old = new Map(before);
-  const now = new Map(after);
-  return [...new Set([...old.keys(), ...now.keys()])].find(
-    (name) => !isDeepStrictEqual(old.get(name), now.get(name)),
-  );
+/** Calls as executed, and results as delivered. */
+function deeds(events: readonly TraceEvent[]): unknown[] {
+  return events.flatMap((event): unknown[] => {
+    if (event.type === "tool-call") return [[event.call, event.disposition]];
+    return event.type === "tool-result" ? [[event.callId, event.result, event.isError]] : [];
+  });
 }
 
-/** The last processor that did something here which the record does not show it doing at that step. */
-function newlyFired(record: readonly TraceEvent[], events: readonly TraceEvent[]): string | undefined {
-  const known = new Set(
-    record.flatMap((e) =>
-      e.type === "processor-trigger" ? [`${e.processor} ${e.hook} ${e.step} ${e.detail}`] : [],
-    ),
-  );
-  const fresh = events.findLast(
-    (e) => e.type === "processor-trigger" && !known.has(`${e.processor} ${e.hook} ${e.step} ${e.detail}`),
-  );
-  return fresh?.type === "processor-trigger" ? fresh.processor : undefined;
+/** A record's events up to its request of that index, with it; all of them where it has none. */
+function upTo(record: readonly TraceEvent[], index: number): readonly TraceEvent[] {
+  let seen = -1;
+  const at = record.findIndex((event) => event.type === "model-request" && ++seen === index);
+  return at === -1 ? record : record.slice(0, at + 1);
 }
 
 /** Share of records on which a harness replays itself, and why the others do not. */

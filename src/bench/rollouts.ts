@@ -138,8 +138,9 @@ type Fields = Pick<
 async function attempt(desk: RolloutDesk, request: RolloutRequest, key: string): Promise<Fields> {
   const spent = { steps: 0, tool_calls: 0, input_tokens: 0, output_tokens: 0, cost_usd: 0 };
   for (let tried = 1; ; tried++) {
+    const events: TraceEvent[] = [];
     try {
-      const { result, events } = await rollOut(desk.bench, request, key);
+      const { result } = await rollOut(desk.bench, request, key, events);
       const judged = await judge(desk.bench.evaluator, result, request.task);
       keepTrajectory(desk.run, key, events, judged);
       return {
@@ -153,20 +154,22 @@ async function attempt(desk: RolloutDesk, request: RolloutRequest, key: string):
       };
     } catch (error) {
       if (!(error instanceof LorimerError) || error.code !== "infra") throw error;
-      if (tried === attempts)
-        return { ...spent, outcome: "infra", score: null, exit_reason: "error", reason: error.message };
+      if (tried < attempts) continue;
+      const broken = { outcome: "infra", score: null } as const;
+      keepTrajectory(desk.run, key, events, broken);
+      return { ...spent, ...broken, exit_reason: "error", reason: error.message };
     }
   }
 }
 
-/** One rollout from start to end: its result, and every event of it. */
+/** One rollout from start to end: its result, and every event of it. `events` gets them also when it breaks. */
 export async function rollOut(
   bench: Bench,
   request: RolloutRequest,
   key: string,
+  events: TraceEvent[] = [],
 ): Promise<{ result: AgentResult; events: TraceEvent[] }> {
   const { harness } = request;
-  const events: TraceEvent[] = [];
   const opened = await openHarness(harness, sourcesOf(bench)).catch((error: unknown) => {
     if (error instanceof PartError) return error;
     throw error;
@@ -221,7 +224,7 @@ function unbuilt(error: PartError): AgentResult {
   };
 }
 
-export function endEvent(result: AgentResult, faults: string[]): TraceEvent {
+function endEvent(result: AgentResult, faults: string[]): TraceEvent {
   const { exitReason, answer, steps, usage, costUsd, error } = result;
   const end = {
     type: "rollout-end",

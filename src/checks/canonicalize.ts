@@ -17,11 +17,29 @@ export function loadCandidate(
   try {
     const harness = loadHarness(dir, options);
     const sources = new Map(harness.parts.map((part) => [part.file, harness.files.get(part.file) ?? ""]));
-    const findings = checkCodeRules(sources);
+    const findings = [...checkCodeRules(sources), ...namesakes(harness)];
     return findings.length > 0 ? { findings } : { harness };
   } catch (error) {
     return { findings: [fromError(error, "canonicalize", dir)] };
   }
+}
+
+/** Traces, replay and blame know a processor by the name of its class. */
+function namesakes({ parts }: LoadedHarness): Finding[] {
+  const processors = parts.filter(({ kind }) => kind === "processor");
+  const names = processors.map(({ exportName }) => exportName);
+  return processors.flatMap(({ exportName, file }, index): Finding[] =>
+    names.indexOf(exportName) === index
+      ? []
+      : [
+          {
+            kind: "canonicalize",
+            message: `a second processor named ${exportName}: what each does could not be told apart`,
+            file,
+            hint: "Rename its class.",
+          },
+        ],
+  );
 }
 
 /** Reads `_meta_scratch/candidate.yaml`. */
@@ -48,7 +66,8 @@ export async function instantiate(harness: LoadedHarness, bench: Bench): Promise
   } catch (error) {
     if (error instanceof PartError)
       return [{ kind: "canonicalize", message: error.message, file: error.file }];
-    throw error;
+    // A fence weaker than the recipe wants opens nothing but stock parts.
+    return [fromError(error, "fence", harness.dir)];
   }
 }
 

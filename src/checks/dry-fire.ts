@@ -1,13 +1,10 @@
-import { openHarness } from "../agent/build.ts";
 import { ProcessorFault, runHook } from "../agent/dispatch.ts";
-import type { Harness } from "../agent/harness.ts";
-import type { HookEvents, HookName } from "../agent/hooks.ts";
-import type { ProcessorPart, ToolPart } from "../agent/parts.ts";
+import type { OpenParts, ProcessorPart, ToolOutcome, ToolPart } from "../agent/parts.ts";
 import { type Bench, sourcesOf } from "../bench/bench.ts";
-import type { AuthoredPart } from "../config/harness.ts";
-import type { TraceEvent } from "../trace/events.ts";
-import { rebuildRequests } from "../trace/rebuild.ts";
+import type { AuthoredPart, LoadedHarness } from "../config/harness.ts";
+import { hashOf } from "../lib/hash.ts";
 import type { Finding } from "./check.ts";
+import { type Fired, recordedEvents, syntheticEvents } from "./example-events.ts";
 import { hostileInputs, validInput } from "./example-inputs.ts";
 import type { RunContext, Subject } from "./subject.ts";
 import { specFile, specInputs } from "./tool-spec.ts";
@@ -17,106 +14,123 @@ const plainTexts = ["an example", "42", "2026-03-01"];
 
 /** Fires every new or changed part, in the fence, on inputs and events like those of a rollout. */
 export async function checkDryFire(subject: Subject, context: RunContext): Promise<Finding[]> {
-  const known = new Set(context.champion.parts.map((part) => part.codeHash));
-  const fresh = subject.harness.parts.filter((part) => !known.has(part.codeHash));
-  const spec = subject.frozen.files.get(specFile);
+  const { harness, frozen } = subject;
+  const spec = frozen.files.get(specFile);
   const texts = spec === undefined ? plainTexts : specInputs(spec);
   const findings: Finding[] = [];
-  for (const part of fresh) {
-    if (part.kind === "tool") findings.push(...(await fireTool(part, texts, subject, context.bench)));
-    else findings.push(...(await fireProcessor(part, subject, context)));
+  for (const part of newParts(harness, context.champion)) {
+    const messages =
+      part.kind === "tool"
+        ? await fireTool(part, texts, harness, context.bench)
+        : await fireProcessor(part, harness, context);
+    findings.push(...messages.map((found) => ({ kind: "dry-fire", file: part.file, ...found })));
   }
   return findings;
 }
 
-async function fireTool(
-  part: AuthoredPart,
-  texts: string[],
-  { harness }: Subject,
-  bench: Bench,
-): Promise<Finding[]> {
-  const finding = (message: string, hint?: string): Finding => ({
-    kind: "dry-fire",
-    message,
-    file: part.file,
-    ...(hint && { hint }),
-  });
-  const opened = await openHarness(harness, sourcesOf(bench));
-  try {
-    const tool = opened.harness.tools.get(part.exportName);
-    if (tool === undefined) return [finding(`${part.exportName} is not in the harness`)];
-    const real = await outcomes(
-      tool,
-      texts.map((text) => validInput(tool.schema.inputSchema, text)),
-    );
-    const hostile = await outcomes(tool, hostileInputs(tool.schema.inputSchema));
-    const dead = [...real, ...hostile].filter(({ result }) => /timeout after|its worker died/.test(result));
-    const silent = [...real, ...hostile].filter(
-      ({ result }) => result.trim() === "" || result.includes("returned nothing"),
-    );
-    const findings = [
-      ...dead
-        .slice(0, 1)
-        .map(({ result }) =>
-          finding(result.slice(0, 200), "A tool must end by itself, whatever it is given."),
-        ),
-      ...silent
-        .slice(0, 1)
-        .map(() => finding("returns nothing for some inputs", "Return `[name failed: reason]` instead.")),
-    ];
-    if (findings.length === 0 && real.every(({ isError }) => isError))
-      findings.push(finding(`fails on every input of its spec: ${real[0]?.result.slice(0, 200) ?? "none"}`));
-    return findings;
-  } finally {
-    await opened.close();
-  }
+/** Parts that the champion has not: by code, and by the options that processors are built with. */
+export function newParts(harness: LoadedHarness, champion: LoadedHarness): AuthoredPart[] {
+  const key = ({ kind, codeHash, options }: AuthoredPart) => hashOf([kind, codeHash, options]);
+  const known = new Set(champion.parts.map(key));
+  return harness.parts.filter((part) => !known.has(key(part)));
 }
 
-async function outcomes(tool: ToolPart, inputs: Record<string, unknown>[]) {
-  const results = [];
+type Found = Pick<Finding, "message" | "hint">;
+
+async function fireTool(
+  part: AuthoredPart,
+  texts: readonly string[],
+  harness: LoadedHarness,
+  bench: Bench,
+): Promise<Found[]> {
+  const { parts, opened } = await open(part, harness, bench);
+  let findings: Found[] = [];
+  try {
+    findings = await fireAll(opened.tools[parts.indexOf(part)] as ToolPart, texts);
+  } finally {
+    const [fault] = await opened.close();
+    if (fault !== undefined && findings.length === 0) findings = [{ message: fault }];
+  }
+  return findings;
+}
+
+async function fireAll(tool: ToolPart, texts: readonly string[]): Promise<Found[]> {
+  const { name, inputSchema } = tool.schema;
+  const real = await outcomes(
+    tool,
+    texts.map((text) => validInput(inputSchema, text)),
+  );
+  const all = [...real, ...(real.some(hangs) ? [] : await outcomes(tool, hostileInputs(inputSchema)))];
+  const dead = all.find(({ result }) => /timeout after|its worker (died|was stopped)/.test(result));
+  if (dead)
+    return [
+      {
+        message: dead.result.slice(0, 200),
+        hint: "A tool must end by itself, whatever it is given.",
+      },
+    ];
+  const silent = all.some(
+    ({ result }) => result.trim() === "" || result === `[${name} failed: returned nothing]`,
+  );
+  if (silent)
+    return [
+      { message: "returns nothing for some inputs", hint: `Return \`[${name} failed: reason]\` instead.` },
+    ];
+  if (real.every(({ isError }) => isError))
+    return [{ message: `fails on every input of its spec: ${real[0]?.result.slice(0, 200) ?? "none"}` }];
+  return [];
+}
+
+async function outcomes(tool: ToolPart, inputs: readonly Record<string, unknown>[]): Promise<ToolOutcome[]> {
+  const results: ToolOutcome[] = [];
   for (const input of inputs) {
     const outcome = await tool.run(input);
     results.push(outcome);
     // One hang is proof enough; each more costs the whole time limit.
-    if (outcome.result.includes("timeout after")) break;
+    if (hangs(outcome)) break;
   }
   return results;
 }
 
+function hangs({ result }: ToolOutcome): boolean {
+  return result.includes("timeout after");
+}
+
+/** On each of a few records and on made-up events, anew each time: state is that of one rollout. */
 async function fireProcessor(
   part: AuthoredPart,
-  { harness }: Subject,
+  harness: LoadedHarness,
   { bench, records }: RunContext,
-): Promise<Finding[]> {
-  const findings: Finding[] = [];
-  for (const record of [...records].sort(byLength).slice(0, recordsTried)) {
-    const opened = await openHarness(harness, sourcesOf(bench));
-    const processor = opened.harness.processors.find(({ name }) => name === part.exportName);
-    const found = processor
-      ? await fireOn(processor, opened.harness, record.events)
-      : `${part.exportName} is not in the harness`;
+): Promise<Found[]> {
+  const { max_steps: maxSteps } = harness.config.limits;
+  const longest = [...records].sort((a, b) => b.events.length - a.events.length).slice(0, recordsTried);
+  const rollouts = [
+    ...longest.map(({ events }) => recordedEvents(events, { maxSteps, systemPrompt: harness.prompt })),
+    syntheticEvents({ maxSteps, systemPrompt: harness.prompt }),
+  ];
+  for (const events of rollouts) {
+    const { parts, opened } = await open(part, harness, bench);
+    const fault = await fireOn(opened.processors[parts.indexOf(part)] as ProcessorPart, events);
     const faults = await opened.close();
-    const problems = found === undefined ? faults : [found, ...faults];
-    findings.push(...problems.map((message) => ({ kind: "dry-fire", message, file: part.file })));
-    if (problems.length > 0) break;
+    const [message = faults[0]] = fault === undefined ? [] : [fault];
+    if (message !== undefined) return [{ message }];
   }
-  return findings;
+  return [];
 }
 
-function byLength(a: { events: unknown[] }, b: { events: unknown[] }): number {
-  return b.events.length - a.events.length;
+/** The whole harness, opened for one rollout; a part is found by its place, since names can be alike. */
+async function open(
+  { kind }: AuthoredPart,
+  harness: LoadedHarness,
+  bench: Bench,
+): Promise<{ parts: AuthoredPart[]; opened: OpenParts }> {
+  const opened = await sourcesOf(bench).loader.open(harness.parts);
+  return { parts: harness.parts.filter((part) => part.kind === kind), opened };
 }
 
-/** Gives one processor, alone, every event that a recorded rollout would have given it, and some that it would not. */
-async function fireOn(
-  processor: ProcessorPart,
-  harness: Harness,
-  record: readonly TraceEvent[],
-): Promise<string | undefined> {
-  const used = new Set<HookName>();
-  for (const { hook, event, step } of [...eventsOf(record, harness), ...syntheticEvents()]) {
-    if (!processor.hooks.has(hook)) continue;
-    used.add(hook);
+/** Gives one processor, alone, each event of its hooks; says what went wrong. */
+async function fireOn(processor: ProcessorPart, events: readonly Fired[]): Promise<string | undefined> {
+  for (const { hook, event, step } of events) {
     try {
       await runHook(hook, event as never, {
         processors: [processor],
@@ -129,61 +143,5 @@ async function fireOn(
       throw error;
     }
   }
-  const missed = [...processor.hooks].filter((hook) => !used.has(hook));
-  return missed.length === 0 ? undefined : `no event was found for ${missed.join(", ")}`;
-}
-
-interface Fired {
-  hook: HookName;
-  event: HookEvents[HookName];
-  step: number;
-}
-
-function eventsOf(record: readonly TraceEvent[], harness: Harness): Fired[] {
-  const maxSteps = harness.limits.max_steps;
-  const requests = rebuildRequests(record);
-  const fired: Fired[] = [];
-  const task = requests[0]?.messages.find((message) => message.role === "user")?.content ?? "a task";
-  fired.push({
-    hook: "onTaskStart",
-    step: 0,
-    event: { type: "task-start", task, tools: [], systemPrompt: harness.systemPrompt },
-  });
-  for (const { step, messages, tools } of requests) {
-    fired.push({ hook: "onStepStart", step, event: { type: "step-start", step, maxSteps, messages } });
-    fired.push({
-      hook: "onBeforeModel",
-      step,
-      event: { type: "before-model", step, maxSteps, tools, messages },
-    });
-  }
-  for (const event of record) {
-    if (event.type === "model-reply") {
-      const { step, content, toolCalls, finishReason } = event;
-      fired.push({
-        hook: "onAfterModel",
-        step,
-        event: { type: "after-model", step, maxSteps, finishReason, content, toolCalls },
-      });
-      fired.push({ hook: "onStepEnd", step, event: { type: "step-end", step, maxSteps } });
-    } else if (event.type === "rollout-end") {
-      const { answer, exitReason, steps } = event;
-      fired.push({ hook: "onTaskEnd", step: steps, event: { type: "task-end", answer, exitReason, steps } });
-    }
-  }
-  return fired;
-}
-
-/** Tool events that any rollout may bring, whether or not the records have one. */
-function syntheticEvents(): Fired[] {
-  const call = { id: "call-1", name: "example_tool", input: { text: "an example" } };
-  const results = [
-    { result: "fine", isError: false },
-    { result: `[example_tool failed: ${"long reason ".repeat(100)}]`, isError: true },
-    { result: "x", isError: true },
-  ];
-  return results.flatMap(({ result, isError }, step): Fired[] => [
-    { hook: "onBeforeTool", step, event: { type: "before-tool", step, call } },
-    { hook: "onAfterTool", step, event: { type: "after-tool", step, call, isError, result } },
-  ]);
+  return undefined;
 }

@@ -1,4 +1,5 @@
 import type { TraceEvent } from "../trace/events.ts";
+import type { ToolCall } from "../trace/messages.ts";
 import type { Finding } from "./check.ts";
 import type { ChampionRecord, RunContext, Subject } from "./subject.ts";
 
@@ -32,16 +33,27 @@ function textOfStep({ events }: ChampionRecord, step: number): string {
 
 function textOf(event: TraceEvent, step: number): string[] {
   if (!("step" in event) || event.step !== step) return [];
-  if (event.type === "model-reply") return [event.content, JSON.stringify(event.toolCalls)];
-  if (event.type === "tool-call") return [event.call.name, JSON.stringify(event.call.input)];
+  if (event.type === "model-reply") return [event.content, ...event.toolCalls.flatMap(textOfCall)];
+  if (event.type === "tool-call") return textOfCall(event.call);
   if (event.type === "tool-result") return [event.result];
   if (event.type === "nudge") return [event.reason];
   if (event.type === "processor-error") return [event.message];
   return [];
 }
 
-/** Whether `text` holds `quote`, white space aside. */
+/** A call as it may be quoted: its name, its input as JSON, and each text in it as it reads. */
+export function textOfCall({ name, input }: ToolCall): string[] {
+  return [name, JSON.stringify(input), ...textsIn(input)];
+}
+
+function textsIn(value: unknown): string[] {
+  if (typeof value === "string") return [value];
+  return typeof value === "object" && value !== null ? Object.values(value).flatMap(textsIn) : [];
+}
+
+/** Whether `text` holds `quote`, white space aside; a blank quote stands nowhere. */
 export function holds(text: string, quote: string): boolean {
   const flat = (value: string) => value.replace(/\s+/g, " ").trim();
-  return flat(text).includes(flat(quote));
+  const wanted = flat(quote);
+  return wanted !== "" && flat(text).includes(wanted);
 }

@@ -1,6 +1,8 @@
 import { lstatSync, readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
+import { LorimerError, systemCode } from "../lib/errors.ts";
 import { hashOf } from "../lib/hash.ts";
+import { oneLine } from "../trace/plain-text.ts";
 import type { Finding } from "./check.ts";
 
 /** A candidate's output directory as it was when its author stopped; everything later works on these bytes. */
@@ -22,51 +24,57 @@ const allowed = [
 const outsideTheFreeze = "findings";
 const maxFiles = 64;
 const maxBytes = 256 * 1024;
+/** Folders below this have no place; they are named and not looked into. */
+const maxDepth = 2;
 
-/** Reads and hashes an output directory; a link, a strange path, a size over the limits or foreign bytes are findings. */
+/**
+ * Reads and hashes an output directory; a link, a strange path, a size over the limits or foreign bytes are findings.
+ * @throws LorimerError `missing` when there is no such folder
+ */
 export function freeze(dir: string): { frozen: Frozen; findings: Finding[] } {
-  const findings: Finding[] = [];
+  if (!lstatSync(dir, { throwIfNoEntry: false })?.isDirectory())
+    throw new LorimerError("missing", `${dir}: no such folder`, { hint: "Name a candidate's directory." });
+  const paths = [...entries(dir)].sort();
   const files = new Map<string, string>();
-  for (const path of listEntries(dir)) {
-    const problem = problemWith(dir, path);
-    if (problem !== undefined) {
-      findings.push({ kind: "freeze", message: problem, file: path });
-      continue;
-    }
-    files.set(path, readFileSync(join(dir, path), "utf8"));
+  const findings: Finding[] = [];
+  if (paths.length > maxFiles)
+    findings.push({ kind: "freeze", message: `${paths.length} files, at most ${maxFiles} are allowed` });
+  for (const path of paths.slice(0, maxFiles)) {
+    const read = readEntry(dir, path);
+    if (typeof read === "string") files.set(path, read);
+    else findings.push({ kind: "freeze", message: read.problem, file: oneLine(path) });
   }
-  if (files.size > maxFiles)
-    findings.push({ kind: "freeze", message: `${files.size} files, at most ${maxFiles} are allowed` });
-  if (!files.has("config.yaml"))
+  if (!paths.includes("config.yaml"))
     findings.push({ kind: "freeze", message: "there is no config.yaml", file: "config.yaml" });
   return { frozen: { files, hash: hashOf([...files]) }, findings };
 }
 
-function problemWith(dir: string, path: string): string | undefined {
+/** The text of a file that may be where it is, or what is wrong with it. */
+function readEntry(dir: string, path: string): string | { problem: string } {
   const status = lstatSync(join(dir, path));
-  if (status.isSymbolicLink()) return "is a link; links are refused";
-  if (!status.isFile()) return "is neither a file nor a folder";
-  if (!allowed.some((pattern) => pattern.test(path))) return "has no place in a candidate's directory";
-  if (status.size > maxBytes) return `has ${status.size} bytes, at most ${maxBytes} are allowed`;
-  if (!isUtf8(readFileSync(join(dir, path)))) return "is not UTF-8 text";
-  return undefined;
-}
-
-function isUtf8(bytes: Buffer): boolean {
+  if (status.isSymbolicLink()) return { problem: "is a link; links are refused" };
+  if (status.nlink > 1 && status.isFile()) return { problem: "is a hard link; links are refused" };
+  if (!allowed.some((pattern) => pattern.test(path)))
+    return { problem: "has no place in a candidate's directory" };
+  if (!status.isFile()) return { problem: "is no plain file" };
+  if (status.size > maxBytes) return { problem: `has ${status.size} bytes, at most ${maxBytes} are allowed` };
   try {
-    return !new TextDecoder("utf-8", { fatal: true }).decode(bytes).includes("\0");
-  } catch {
-    return false;
+    const bytes = readFileSync(join(dir, path));
+    const text = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(bytes);
+    return text.includes("\0") ? { problem: "is not text: it holds a null character" } : text;
+  } catch (error) {
+    const code = systemCode(error);
+    if (code === undefined || code === "ERR_ENCODING_INVALID_ENCODED_DATA")
+      return { problem: "is not UTF-8 text" };
+    return { problem: `cannot be read (${code})` };
   }
 }
 
-/** Every entry that is not a real folder, in sorted order; links are listed, never followed. */
-function listEntries(dir: string, below = ""): string[] {
-  return readdirSync(join(dir, below), { withFileTypes: true })
-    .sort((a, b) => (a.name < b.name ? -1 : 1))
-    .flatMap((entry) => {
-      const path = below === "" ? entry.name : `${below}/${entry.name}`;
-      if (path === outsideTheFreeze && entry.isDirectory()) return [];
-      return entry.isDirectory() ? listEntries(dir, path) : [path];
-    });
+/** Every entry that is not a real folder; links are listed, never followed. */
+function* entries(dir: string, below: readonly string[] = []): Generator<string> {
+  for (const entry of readdirSync(join(dir, ...below), { withFileTypes: true })) {
+    const path = [...below, entry.name];
+    if (!entry.isDirectory() || path.length > maxDepth) yield path.join("/");
+    else if (path.join("/") !== outsideTheFreeze) yield* entries(dir, path);
+  }
 }

@@ -1,3 +1,4 @@
+import { PartError } from "../agent/parts.ts";
 import type { Proposal } from "../config/candidate-schema.ts";
 import { diffHarness } from "../config/diff.ts";
 import type { LoadOptions } from "../config/load-harness.ts";
@@ -61,11 +62,25 @@ export async function runChecks(dir: string, options: CheckOptions): Promise<Val
   results.add("novelty", context && checkNovelty(subject, context));
   // Code of a candidate that is refused already is not worth running.
   if (results.failed || context === undefined) return results.finish();
-  results.add("dry-fire", await checkDryFire(subject, context));
+  results.add("dry-fire", await closed(() => checkDryFire(subject, context)));
   if (results.failed) return results.finish();
-  const replay = await replayGate(subject, context);
-  results.add("replay", replay.findings);
+  let replay: ReplayReport | undefined;
+  const found = await closed(async () => {
+    replay = await replayGate(subject, context);
+    return replay.findings;
+  });
+  results.add("replay", found);
   return results.finish(replay);
+}
+
+/** A part that could be built once and cannot be built again is refused like any other. */
+async function closed(check: () => Promise<Finding[]>): Promise<Finding[]> {
+  try {
+    return await check();
+  } catch (error) {
+    if (!(error instanceof PartError)) throw error;
+    return [{ kind: "canonicalize", message: error.message, file: error.file }];
+  }
 }
 
 /** Parses, resolves, and builds every part inside the fence where there is one. */
@@ -82,6 +97,11 @@ async function canonicalize(
   }
   const { harness } = loaded;
   const file = loadCandidateFile(dir);
+  // What was loaded must be what is frozen: a writer that goes on writing gets neither.
+  if (freeze(dir).frozen.hash !== frozen.hash) {
+    results.add("canonicalize", [{ kind: "freeze", message: "was changed while it was checked" }]);
+    return undefined;
+  }
   const papers = "findings" in file ? file.findings : "noop" in file.file ? [noProposal(file.file.noop)] : [];
   const built = context ? await instantiate(harness, context.bench) : [];
   results.add("canonicalize", [...(context ? papers : []), ...built]);
@@ -118,14 +138,8 @@ function literalFindings(
   const open = checkLiterals({ files: harness, corpus: evolve });
   if (sealed === undefined || open.some((finding) => !finding.warning)) return open;
   const hidden = checkLiterals({ files: harness, corpus: sealed }).filter((finding) => !finding.warning);
-  if (hidden.length === 0) return open;
-  return [
-    ...open,
-    {
-      kind: "literals",
-      message: `${hidden.length} finding${hidden.length > 1 ? "s" : ""} in a sealed split`,
-    },
-  ];
+  // One, however many there are: a count would tell how many of a candidate's guesses are right.
+  return hidden.length === 0 ? open : [...open, { kind: "literals", message: "1 finding in a sealed split" }];
 }
 
 class Results {

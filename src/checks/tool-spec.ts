@@ -1,5 +1,5 @@
 import type { Finding } from "./check.ts";
-import { holds } from "./evidence.ts";
+import { holds, textOfCall } from "./evidence.ts";
 import type { ChampionRecord, RunContext, Subject } from "./subject.ts";
 
 export const specFile = "_meta_scratch/TOOL_SPEC.md";
@@ -35,7 +35,7 @@ export function checkToolSpec({ frozen, proposal }: Subject, { records }: RunCon
 /** The quoted inputs of a TOOL_SPEC.md. */
 export function specInputs(text: string): string[] {
   const section = readSpec(text).get("Inputs") ?? "";
-  return [...section.matchAll(/`([^`\n]{2,})`/g)].map(([, quote = ""]) => quote);
+  return [...section.matchAll(/`([^`\n]{2,})`/g)].map(([, quote = ""]) => quote.trim()).filter(Boolean);
 }
 
 function readSpec(text: string): Map<Section, string> {
@@ -43,7 +43,8 @@ function readSpec(text: string): Map<Section, string> {
   for (const part of text.split(/^## +/m).slice(1)) {
     const [heading = "", ...body] = part.split("\n");
     const section = sections.find((name) => heading.toLowerCase().startsWith(name.toLowerCase()));
-    if (section) found.set(section, body.join("\n").trim());
+    // A section twice counts once, whole: neither hides the other.
+    if (section) found.set(section, `${found.get(section) ?? ""}\n${body.join("\n")}`.trim());
   }
   return found;
 }
@@ -78,11 +79,13 @@ function checkInputs(
   ];
 }
 
+/** What a tool could be given: the system prompt is the same everywhere and is no input. */
 function allText({ events }: ChampionRecord): string {
   return events
     .flatMap((event) => {
-      if (event.type === "messages-append") return event.messages.map((message) => message.content);
-      return event.type === "tool-call" ? [JSON.stringify(event.call.input)] : [];
+      if (event.type === "messages-append")
+        return event.messages.flatMap(({ role, content }) => (role === "system" ? [] : [content]));
+      return event.type === "tool-call" ? textOfCall(event.call) : [];
     })
     .join("\n");
 }

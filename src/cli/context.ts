@@ -3,7 +3,7 @@ import { join } from "node:path";
 import type { LoadedHarness } from "../config/harness.ts";
 import { loadHarness } from "../config/load-harness.ts";
 import { generationTag } from "../store/generation-history.ts";
-import { openGenerations } from "../store/generations.ts";
+import { type Generations, openGenerations } from "../store/generations.ts";
 import { type LedgerView, readLedger } from "../store/ledger.ts";
 import { findRunsDir } from "../store/paths.ts";
 import { openRun, type RunFolder } from "../store/run-folder.ts";
@@ -35,10 +35,26 @@ export function readRun(
   return { run, ledger: readLedger(run.ledgerFile) };
 }
 
-/** A harness by folder, or by generation or git ref of a run. */
+/** A harness by folder, or by generation, candidate or git ref of a run. */
 export async function readHarness(which: string, run: RunFolder): Promise<LoadedHarness> {
   if (existsSync(join(which, "config.yaml"))) return loadHarness(which);
   const generations = await openGenerations(run.generationsDir, { readOnly: true });
-  const name = /^\d+$/.test(which) ? generationTag(Number(which)) : which;
-  return loadHarness(await generations.exportTree(name, run.exportsDir));
+  return loadHarness(await generations.exportTree(refOf(which, generations), run.exportsDir));
+}
+
+/** What git knows a generation or candidate by that a person calls `3`, `gen/0003` or `R02-C01`. */
+export function refOf(which: string, generations: Generations): number | string {
+  const accepted = generations
+    .list()
+    .find(
+      ({ number, trailers }) =>
+        which === String(number) || which === generationTag(number) || which === trailers["Candidate"],
+    );
+  if (accepted) return accepted.number;
+  return isCandidate(which) ? `refs/candidates/${which}` : which;
+}
+
+/** Whether it has the form of a candidate's id, such as `R02-C01`. */
+export function isCandidate(which: string): boolean {
+  return /^R\d+-C\d+$/.test(which);
 }

@@ -10,7 +10,7 @@ export function registerDiff(program: Command, context: CommandContext): void {
   program
     .command("diff")
     .description("two generations: what changed in meaning and code, and which tasks flipped")
-    .argument("<a>", "gen/0000, a candidate's ref, or a folder")
+    .argument("<a>", "gen/0000, R02-C01, a git ref, or a folder")
     .argument("<b>")
     .option("--run <run>", "id, prefix or latest")
     .option("--runs <dir>", "folder of runs")

@@ -15,21 +15,24 @@ export function registerList(program: Command, context: CommandContext): void {
       const dir = runsDirOf(context, options);
       const runs = listRuns(dir).map((run) => ({
         created: run.manifest.created,
+        one_pass: run.manifest.options["one_pass"] === true,
         ...summarise(run, readLedger(run.ledgerFile)),
       }));
       for (const { id, problem } of listBrokenRuns(dir)) context.terminal.warn(`${id}: ${problem.message}`);
       if (options.json) return context.terminal.json(runs);
       if (runs.length === 0)
         return context.terminal.result(`no runs in ${dir}; start one with \`lorimer evolve RECIPE\``);
-      const rows = runs.map(({ run, created, model_kind, accepted, baseline, champion, stopped_by }) => [
-        run,
-        created.slice(0, 16).replace("T", " "),
-        model_kind,
-        String(accepted),
-        showScore(baseline?.score ?? null),
-        showScore(champion?.score ?? null),
-        stopped_by ?? "open",
-      ]);
+      const rows = runs.map(
+        ({ run, created, one_pass, model_kind, accepted, baseline, champion, stopped_by }) => [
+          run,
+          created.slice(0, 16).replace("T", " "),
+          model_kind,
+          String(accepted),
+          showScore(baseline?.score ?? null),
+          showScore(champion?.score ?? null),
+          one_pass ? "a single pass" : (stopped_by ?? "open"),
+        ],
+      );
       context.terminal.result(
         table([["run", "created", "kind", "accepted", "baseline", "champion", "stopped by"], ...rows]),
       );

@@ -21,16 +21,20 @@ export function registerNeeds(program: Command, context: CommandContext): void {
     .description("answer a note; the next brief has the answer")
     .argument("<id>")
     .argument("<text>")
-    .action((id: string, text: string) =>
-      answer(context, needs.opts<RunOptions>(), id, { status: "answered", answer: text }),
+    .option("--runs <dir>", "folder of runs")
+    .option("--json", "print one JSON document")
+    .action((id: string, text: string, options: RunOptions) =>
+      answer(context, { ...needs.opts(), ...options }, id, { status: "answered", answer: text }),
     );
   needs
     .command("deny")
     .description("say no to a note")
     .argument("<id>")
     .argument("[text]", "why", "")
-    .action((id: string, text: string) =>
-      answer(context, needs.opts<RunOptions>(), id, { status: "denied", answer: text }),
+    .option("--runs <dir>", "folder of runs")
+    .option("--json", "print one JSON document")
+    .action((id: string, text: string, options: RunOptions) =>
+      answer(context, { ...needs.opts(), ...options }, id, { status: "denied", answer: text }),
     );
 }
 
@@ -67,7 +71,7 @@ async function answer(
   given: { status: "answered" | "denied"; answer: string },
 ): Promise<void> {
   const runsDir = runsDirOf(context, options);
-  const asking = listRuns(runsDir).filter((run) => needsOf(run).notes.some((note) => note.id === id));
+  const asking = listRuns(runsDir).filter((run) => needsOf(run).notes.some((note) => note.id.startsWith(id)));
   if (asking.length === 0)
     throw new LorimerError("missing", `no run has a note ${id}`, {
       hint: "`lorimer needs --all` lists them.",
@@ -77,9 +81,9 @@ async function answer(
     await foldNow(run);
   }
   writeNeeds(runsDir);
-  context.terminal.result(
-    `${given.status}: ${id} in ${asking.map(({ id: run }) => run).join(", ")}; the next brief has it`,
-  );
+  const runs = asking.map(({ id: run }) => run);
+  if (options.json) return context.terminal.json({ id, ...given, runs });
+  context.terminal.result(`${given.status}: ${id} in ${runs.join(", ")}; the next brief has it`);
 }
 
 /** Only the lock's holder may write the ledger: where a run is going on, it takes the answer in itself. */

@@ -1,9 +1,10 @@
 import type { Command } from "commander";
 import { LorimerError } from "../lib/errors.ts";
+import { outcome } from "../report/journal.ts";
 import { generationTag } from "../store/generation-history.ts";
 import { openGenerations } from "../store/generations.ts";
 import { plainText } from "../trace/plain-text.ts";
-import { type CommandContext, type RunOptions, readRun } from "./context.ts";
+import { type CommandContext, isCandidate, type RunOptions, readRun, refOf } from "./context.ts";
 
 export function registerShow(program: Command, context: CommandContext): void {
   program
@@ -17,17 +18,12 @@ export function registerShow(program: Command, context: CommandContext): void {
     .action(async (which: string, options: RunOptions & { run?: string; files?: boolean }) => {
       const { run, ledger } = readRun(context, options.run, options);
       const generations = await openGenerations(run.generationsDir, { readOnly: true });
-      const found = generations
-        .list()
-        .find(({ number, trailers }) => named(which, number) || trailers["Candidate"] === which);
-      const files = await generations
-        .readTree(found ? found.number : `refs/candidates/${which}`)
-        .catch((cause: unknown) => {
-          throw new LorimerError("missing", `${run.id} has no generation or refused candidate ${which}`, {
-            hint: "`lorimer log` lists them.",
-            cause,
-          });
-        });
+      const ref = refOf(which, generations);
+      const found = typeof ref === "number" ? generations.list()[ref] : undefined;
+      if (found === undefined && !isCandidate(which)) throw nothingSuch(run.id, which);
+      const files = await generations.readTree(ref).catch((cause: unknown) => {
+        throw nothingSuch(run.id, which, cause);
+      });
       const candidate = found ? found.trailers["Candidate"] : which;
       const checks =
         ledger.find("candidate-checked", (record) => record.candidate === candidate)?.checks ?? [];
@@ -51,7 +47,7 @@ export function registerShow(program: Command, context: CommandContext): void {
             ({ name, status, findings }) =>
               `  check ${name}: ${status}${findings.map(({ message }) => `\n    ${plainText(message)}`).join("")}`,
           ),
-          ...(verdict ? [`  verdict: ${verdict.verdict}, ${plainText(verdict.reason)}`] : []),
+          ...(candidate ? [`  ${outcome(ledger, candidate)}`] : []),
           "files",
           ...[...files].map(([path, text]) => `  ${path} (${text.length} characters)`),
           ...(options.files ? [...files] : papers).map(([path, text]) => `\n=== ${path}\n${plainText(text)}`),
@@ -60,6 +56,9 @@ export function registerShow(program: Command, context: CommandContext): void {
     });
 }
 
-function named(which: string, number: number): boolean {
-  return which === String(number) || which === generationTag(number);
+function nothingSuch(run: string, which: string, cause?: unknown): LorimerError {
+  return new LorimerError("missing", `${run} has no generation or refused candidate ${which}`, {
+    hint: "`lorimer log` lists them.",
+    cause,
+  });
 }

@@ -1,4 +1,4 @@
-import { rmSync } from "node:fs";
+import { readFileSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { runChecks } from "../checks/run-checks.ts";
 import { LorimerError } from "../lib/errors.ts";
@@ -79,7 +79,7 @@ async function nullControl(
 /** Rare words of the training tasks in the prompt: the literals check must refuse it. */
 async function plainControl(run: EvolveRun, champion: Champion): Promise<Outcome> {
   const dir = controlDir(run, "plain");
-  plainMemoriser(champion.harness, run.bench.splits.evolve, dir);
+  plainMemoriser(champion.harness, materialOf(run), dir);
   const { ok, checks } = await runChecks(dir, {
     load: loadOptions(run.bench),
     literals: run.literals,
@@ -92,7 +92,7 @@ async function plainControl(run: EvolveRun, champion: Champion): Promise<Outcome
 /** The same, hashed so that no check can read it: the gate, on tasks that it has not seen, must not accept it. */
 async function hashedControl(run: EvolveRun, champion: Champion): Promise<Outcome> {
   const dir = controlDir(run, "hashed");
-  hashedMemoriser(champion.harness, run.bench.splits.evolve, dir);
+  hashedMemoriser(champion.harness, materialOf(run), dir);
   const { ok, checks } = await runChecks(dir, {
     load: loadOptions(run.bench),
     literals: run.literals,
@@ -125,6 +125,12 @@ async function hashedControl(run: EvolveRun, champion: Champion): Promise<Outcom
       return { verdict: "not run", reason: error.message, numbers: {} };
     throw error;
   }
+}
+
+function materialOf({ bench: { splits, resources } }: EvolveRun) {
+  const { dir, names } = resources;
+  const common = dir === undefined ? [] : names.map((name) => readFileSync(join(dir, name), "utf8"));
+  return { tasks: splits.evolve, common };
 }
 
 function controlDir({ run }: EvolveRun, name: string): string {

@@ -14,18 +14,32 @@ export interface ScreenNumbers {
   passes: { champion: number; candidate: number };
 }
 
-/** The screen may only kill: a candidate that does no better on the tasks that its author saw is not worth a test. */
+/**
+ * The screen may only kill: a candidate that does no better on the tasks that its author saw is not worth a test. Tasks
+ * count that both arms have a score of; where there is none, nothing speaks against the candidate.
+ */
 export function screenVerdict(
   champion: ArmScores,
   candidate: ArmScores,
 ): { passed: boolean; numbers: ScreenNumbers; reason: string } {
-  const mean = (arm: ArmScores) => scoreEstimate(withoutGaps(arm)).mean;
+  const scored = (arm: ArmScores, task: number) => arm.some((row) => typeof row[task] === "number");
+  const common = (candidate[0] ?? []).flatMap((_, task) =>
+    scored(champion, task) && scored(candidate, task) ? [task] : [],
+  );
+  const mean = (arm: ArmScores) =>
+    scoreEstimate(withoutGaps(arm.map((row) => common.map((task) => row[task] ?? null)))).mean;
+  const passes = { champion: champion.length, candidate: candidate.length };
+  if (common.length === 0) {
+    const numbers = { champion: 0, candidate: 0, effect: 0, tasks: 0, passes };
+    return { passed: true, numbers, reason: "no task has a score in both arms" };
+  }
+  const [before, after] = [mean(champion), mean(candidate)];
   const numbers = {
-    champion: mean(champion),
-    candidate: mean(candidate),
-    effect: mean(candidate) - mean(champion),
-    tasks: candidate[0]?.length ?? 0,
-    passes: { champion: champion.length, candidate: candidate.length },
+    champion: before,
+    candidate: after,
+    effect: after - before,
+    tasks: common.length,
+    passes,
   };
   const shown = `${numbers.champion.toFixed(2)} → ${numbers.candidate.toFixed(2)} on the evolve split`;
   return numbers.effect > 0
@@ -45,7 +59,8 @@ export interface ConfirmationInput {
 
 /**
  * The verdict after the passes so far: `continue` asks for another. Only whole passes, only numbers of the
- * orchestrator's. Two or more passes without any variance are the deterministic case.
+ * orchestrator's. Passes without any variance are the deterministic case once there are so many that a noisy model
+ * would show it: of a task that passes half the time, n passes of both arms look like a sure gain with chance 4⁻ⁿ.
  */
 export function decide({ champion, candidate, alpha, maxPasses }: ConfirmationInput): Verdict {
   const differences = candidate.map((row, pass) =>
@@ -67,9 +82,22 @@ export function decide({ champion, candidate, alpha, maxPasses }: ConfirmationIn
   }
   // A missing score is no evidence either way.
   const passes = differences.map((row) => row.map((value) => value ?? 0));
-  if (passes.length >= 2 && withoutVariance(champion) && withoutVariance(candidate))
-    return deterministicVerdict(passes[0] ?? [], alpha);
-  return confirmationVerdict({ passes, alpha, maxPasses });
+  const verdict = confirmationVerdict({ passes, alpha, maxPasses });
+  if (!withoutVariance(champion) || !withoutVariance(candidate)) return verdict;
+  const first = firstOfEach(differences);
+  if (passes.length >= 2 && 4 ** -passes.length <= alpha) return deterministicVerdict(first, alpha);
+  // Too small to look worth its confirmation, but a deterministic model's small gain is a sure one.
+  const sure = first.every((value) => value >= 0) && first.some((value) => value > 0);
+  return verdict.decision === "reject" && sure && passes.length < maxPasses
+    ? { ...verdict, decision: "continue", reason: "gains without a loss so far: another pass" }
+    : verdict;
+}
+
+/** For each task the first difference that there is. */
+function firstOfEach(differences: ArmScores): number[] {
+  return (differences[0] ?? []).map(
+    (_, task) => differences.map((row) => row[task]).find((value) => typeof value === "number") ?? 0,
+  );
 }
 
 function difference(candidate: number | null, champion: number | null | undefined): number | null {
@@ -77,7 +105,10 @@ function difference(candidate: number | null, champion: number | null | undefine
 }
 
 function withoutVariance(arm: ArmScores): boolean {
-  return arm.every((row) => row.every((score, task) => score === arm[0]?.[task]));
+  return (arm[0] ?? []).every((_, task) => {
+    const scores = arm.flatMap((row) => row[task] ?? []);
+    return scores.every((score) => score === scores[0]);
+  });
 }
 
 /**

@@ -1,6 +1,8 @@
 import type { Bench } from "../bench/bench.ts";
 import { buildLiteralCorpus, type LiteralCorpus } from "../checks/literals/corpus.ts";
+import type { LoadedHarness } from "../config/harness.ts";
 import type { Spec } from "../config/recipe-schema.ts";
+import { stockSources } from "../proposers/mechanic/stock.ts";
 
 export interface LiteralCorpora {
   /** Findings in it are told with their place. */
@@ -9,9 +11,12 @@ export interface LiteralCorpora {
   sealed: LiteralCorpus;
 }
 
-/** What must not be in a candidate. What the recipe says openly, its baseline's prompt included, may be. */
-export function literalCorpora({ splits, recipe }: Bench, baselinePrompt: string): LiteralCorpora {
-  const open = [...openTexts(recipe.recipe.spec), baselinePrompt];
+/**
+ * What must not be in a candidate. What is open to everyone may be: the recipe's spec and baseline, the words that a
+ * config.yaml is written in, and the parts that lorimer ships.
+ */
+export function literalCorpora({ splits, recipe }: Bench, baseline: LoadedHarness): LiteralCorpora {
+  const open = [...openTexts(recipe.recipe.spec), baseline.prompt, baseline.canonical, ...stockSources()];
   return {
     evolve: buildLiteralCorpus(splits.evolve, open),
     sealed: buildLiteralCorpus([...splits.gate, ...splits.test], open),

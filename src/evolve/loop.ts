@@ -29,10 +29,11 @@ export async function evolve(run: EvolveRun): Promise<string> {
       await startRound(run, champion, round);
       observed ??= await observe(run, champion);
       const next = await runRound(run, champion, observed, round);
-      run.listen({ type: "round-end", round });
       if (next === "exhausted") stoppedBy = "nothing left to propose";
       else if (next === undefined) barren++;
       else [champion, observed, barren] = [next, undefined, 0];
+      if (next !== "exhausted") await runControls(run, champion, round);
+      run.listen({ type: "round-end", round });
     } catch (error) {
       if (!(error instanceof BudgetReached)) throw error;
       stoppedBy = error.message;
@@ -55,9 +56,7 @@ async function runRound(
   const valid = await validate(run, champion, diagnosis, candidates);
   const screened = await screen(run, observed, valid);
   const accepted = await confirm(run, champion, screened, round);
-  const next = accepted && (await commit(run, champion, accepted));
-  await runControls(run, next ?? champion, round);
-  return next;
+  return accepted && (await commit(run, champion, accepted));
 }
 
 async function finish(run: EvolveRun, champion: Champion, stoppedBy: string): Promise<string> {

@@ -3,6 +3,7 @@ import { join } from "node:path";
 import { type NoteDraft, needsSchema } from "../config/candidate-schema.ts";
 import { readYaml, validateYaml } from "../config/yaml.ts";
 import { LorimerError } from "../lib/errors.ts";
+import { plainText } from "../trace/plain-text.ts";
 
 /** The notes in a candidate's needs.yaml. A broken file is itself worth a note: a person should see that it was lost. */
 export function readNeeds(dir: string): NoteDraft[] {
@@ -16,7 +17,7 @@ export function readNeeds(dir: string): NoteDraft[] {
       {
         kind: "scope",
         ask: "Look at a proposer's needs.yaml, which cannot be read.",
-        why: error.message,
+        why: plainText(error.message.replaceAll(`${dir}/`, ""), 2000),
         evidence: [],
         blocking: false,
       },

@@ -130,7 +130,7 @@ async function openRun(run: RunFolder, drawn: Drawn, options: OpenOptions): Prom
       ledger,
       generations,
       budget: new Budget(caps, spentBefore(ledger)),
-      literals: literalCorpora(bench, loadOn(bench, baselineDir(drawn.recipe)).prompt),
+      literals: literalCorpora(bench, loadOn(bench, baselineDir(drawn.recipe))),
       seed: run.manifest.seed,
       limits: limitsOf(started, options.overrides),
       proposers: [mechanic],

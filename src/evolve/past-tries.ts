@@ -42,5 +42,7 @@ function outcomeOf({ ledger }: Pick<EvolveRun, "ledger">, candidate: string): st
   if (checked && !checked.ok) return "refused by a check";
   const screened = ledger.find("screened", (record) => record.candidate === candidate);
   if (screened && !screened.passed) return "ended by the screen";
-  return ledger.find("verdict", (record) => record.candidate === candidate)?.verdict ?? "offered";
+  // Which verdict the gate gave is more than the one bit that a proposer may have of it.
+  const judged = ledger.find("verdict", (record) => record.candidate === candidate) !== undefined;
+  return judged ? "did not become champion" : "offered";
 }

@@ -20,7 +20,7 @@ export function renderBrief(brief: Brief): string {
     list(
       failing.slice(0, shownRollouts).map(({ rollout, exitReason, steps, repeats, taskChars, answer }) => {
         const repeated = repeats.length > 0 ? `, ${repeats.length} repeated calls` : "";
-        return `${rollout.slice(0, 12)}: ${exitReason}, ${steps} steps, task of ${taskChars} characters${repeated}; answered ${JSON.stringify(oneLine(answer, 160))}`;
+        return `${rollout}: ${exitReason}, ${steps} steps, task of ${taskChars} characters${repeated}; answered ${JSON.stringify(oneLine(answer, 160))}`;
       }),
     ),
     "## Tried before",

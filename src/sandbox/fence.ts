@@ -1,24 +1,26 @@
 /*
- * The fence round authored code. What each level stopped when it was tried (test/attacks/ tries it again):
+ * The fence round authored code, and what got through each level when it was tried; test/attacks/ tries it again, and
+ * `lorimer doctor` does on the machine at hand.
  *
  *                                              full   partial  weak
  *   authored code, as the loader runs it:
- *     eval, Function, process, fetch, imports  no     no       no    (each is gone or refused)
- *     forged frames, 50 MB frames, garbage     no     no       no    (killed, blamed; no verdict changes)
- *     endless loop, slow regular expression    no     no       no    (killed at the call's timeout)
- *     heap bomb                                no     no       no    (dies at 256 MB)
- *     memory outside the heap                  no     no       no    (512 MB; on weak where prlimit is installed)
- *     state kept for the next rollout          no     no       no    (modules fresh, globals and zod frozen)
+ *     eval, Function, process, fetch, imports  -      -        -      gone or refused
+ *     forged frames, 50 MB frames, garbage     -      -        -      killed and blamed
+ *     endless loop, slow regular expression    -      -        -      killed at the call's timeout
+ *     memory, in the heap and outside it       -      -        -      256 and 512 MB (*)
+ *     state kept for the next rollout          -      -        -      modules fresh, globals and zod frozen
  *   any code, were those locks to fail:
- *     read or write a file outside             no     no       no
- *     read through a link that is there        no     YES      YES   (Node's permissions follow links)
- *     the host's environment, spawn, addons    no     no       no
- *     connect to an address                    no     no       YES
- *     connect to a unix socket outside         no     YES      YES
- *     signal other processes of the user       no     YES      YES
+ *     read or write a file outside             -      -        -
+ *     read through a link in the workspace     -      THROUGH  THROUGH
+ *     environment, processes, threads, addons  -      -        -
+ *     connect to an address                    -      -        THROUGH
+ *     connect to a unix socket outside         -      THROUGH  THROUGH
+ *     signal other processes of the user       -      THROUGH  THROUGH
+ *
+ * (*) On weak, limits by prlimit and death with the parent by setpriv hold where util-linux is installed.
  *
  * Open on every level: kernel bugs (no seccomp filter), disk filled by many files, CPU share (a worker may take a core
- * up to its timeout), timing. On partial and weak authored code can learn host paths from the text of errors.
+ * up to its timeout), timing. On partial and weak the text of errors can show host paths.
  */
 import { copyFileSync, mkdtempSync, realpathSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -98,7 +100,7 @@ function refuseUnknown(parts: readonly AuthoredPart[], { level, weakest, stockHa
   const unknown = parts.find((part) => !stockHashes.has(part.sourceHash));
   if (unknown === undefined) return;
   throw new LorimerError(
-    "infra",
+    "refused",
     `${unknown.file} is not one of lorimer's own parts, and the recipe wants the ${weakest} fence: here is only ${level}`,
     { hint: bubblewrapHint },
   );

@@ -143,7 +143,10 @@ export class WorkerPool {
 
   #drop(slot: Slot): void {
     this.#slots.delete(slot);
-    slot.worker.kill().then(() => rmSync(slot.workspace, { recursive: true, force: true }));
+    slot.worker
+      .kill()
+      .then(() => rmSync(slot.workspace, { recursive: true, force: true }))
+      .catch(() => {}); // it goes with the base folder, at the latest
   }
 }
 

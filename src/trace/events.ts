@@ -21,10 +21,11 @@ export const dispositions = [
   "dispatched",
   "refused", // outside the allowlist
   "unknown", // no tool has that name
-  "blocked", // a processor yielded nothing
+  "blocked", // a processor yielded nothing, or failed
   "exclusive", // a second call to a tool limited to one a turn
   "cut_off", // the reply ended early
   "last_step", // the last call is kept for the final answer
+  "limit", // a limit of the rollout was reached before it
 ] as const;
 export type Disposition = (typeof dispositions)[number];
 

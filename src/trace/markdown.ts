@@ -1,8 +1,9 @@
 import { stringify } from "yaml";
-import { plainText } from "./plain-text.ts";
+import { oneLine, plainText } from "./plain-text.ts";
 import type { ReadTrace, TraceStep } from "./steps.ts";
 
 const maxBlockChars = 4000;
+const maxInlineChars = 500;
 
 /** What is known of a rollout besides its events; never the expected answer or the evaluator's reason. */
 export interface TraceLabel {
@@ -32,9 +33,7 @@ export function renderTrace(trace: ReadTrace, label: TraceLabel): string {
   };
   const opening = trace.opening.map((message) => `## ${message.role}\n\n${block(message.content)}`);
   const result = end
-    ? [
-        `## Result\n\n${end.exitReason}${end.error ? `: ${plainText(end.error)}` : ""}\n\n${block(end.answer)}`,
-      ]
+    ? [`## Result\n\n${end.exitReason}${end.error ? `: ${inline(end.error)}` : ""}\n\n${block(end.answer)}`]
     : [];
   return [`---\n${stringify(frontMatter)}---`, ...opening, ...steps.map(renderStep), ...result]
     .join("\n\n")
@@ -45,30 +44,33 @@ function renderStep({ step, reply, calls, results, triggers, errors, nudges }: T
   const lines = [`### Step ${step}`];
   for (const { reason } of nudges) lines.push(`*nudge: ${reason}*`);
   for (const { processor, hook, action, detail } of triggers)
-    lines.push(`*${plainText(processor)} ${hook}: ${plainText(`${action} ${detail}`.trim())}*`);
-  for (const { processor, hook, message } of errors)
-    lines.push(`**${plainText(processor)} ${hook} failed:** ${plainText(message)}`);
+    lines.push(`*${hook}:* ${inline(`${processor} ${action} ${detail}`)}`);
+  for (const { hook, message } of errors) lines.push(`**${hook} failed:** ${inline(message)}`);
   if (reply?.content) lines.push(block(reply.content));
   for (const { call, disposition } of calls)
-    lines.push(`call \`${plainText(call.name)}\` (${disposition})`, block(JSON.stringify(call.input)));
+    lines.push(`call ${inline(call.name)} (${disposition})`, block(JSON.stringify(call.input)));
   for (const { name, result, isError } of results)
-    lines.push(`${isError ? "error" : "result"} of \`${plainText(name)}\``, block(result));
+    lines.push(`${isError ? "error" : "result"} of ${inline(name)}`, block(result));
   return lines.join("\n\n");
 }
 
 /** Foreign text in a fence longer than any in it, so that it can never become Markdown of ours. */
 function block(text: string): string {
-  const shown =
-    text.length > maxBlockChars
-      ? `${text.slice(0, maxBlockChars)}\n[cut: ${text.length - maxBlockChars} characters]`
-      : text;
+  const cut = text.length - maxBlockChars;
+  const shown = plainText(cut > 0 ? `${text.slice(0, maxBlockChars)}\n[cut: ${cut} characters]` : text);
   const longest = Math.max(2, ...[...shown.matchAll(/`+/g)].map(([ticks]) => ticks.length));
   const fence = "`".repeat(longest + 1);
-  return `${fence}\n${plainText(shown)}\n${fence}`;
+  return `${fence}\n${shown}\n${fence}`;
 }
 
-function countBy(names: readonly string[]): Record<string, number> {
-  const counts: Record<string, number> = {};
-  for (const name of names) counts[name] = (counts[name] ?? 0) + 1;
+/** Foreign text as code within a line of ours, which it can neither end nor leave. */
+function inline(text: string): string {
+  return `\`${oneLine(text, maxInlineChars).replaceAll("`", "'") || " "}\``;
+}
+
+/** How often each name occurs. No object: a tool may be called `constructor`. */
+function countBy(names: readonly string[]): Map<string, number> {
+  const counts = new Map<string, number>();
+  for (const name of names.map((raw) => oneLine(raw))) counts.set(name, (counts.get(name) ?? 0) + 1);
   return counts;
 }

@@ -1,5 +1,6 @@
 // Text of models, proposers and people goes into git, Markdown and terminals: it must not carry codes for them.
-const controls = /[\p{Cc}\u200b\u200e\u200f\u2028-\u202e\u2066-\u2069\ufeff]/gu;
+// The two joiners stay: words of some scripts need them.
+const controls = /(?![\u200c\u200d])[\p{Cc}\p{Cf}\p{Cs}\u2028\u2029]/gu;
 
 /** Text without control, zero-width and direction characters; line breaks stay. At most `limit` characters. */
 export function plainText(text: string, limit = Number.POSITIVE_INFINITY): string {

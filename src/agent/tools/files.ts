@@ -30,29 +30,33 @@ const read = fileTool({
     "Read a text file by its path, such as resources/NAME or workspace/NAME. Long files come in parts: give a start line.",
   input: readInput,
   run({ path, start_line, lines }, roots) {
-    const all = readFileSync(resolveInside(path, roots), "utf8").split("\n");
-    const part = all.slice(start_line - 1, start_line - 1 + lines);
-    const rest = all.length - (start_line - 1 + part.length);
-    const more =
-      rest > 0 ? `\n[${rest} more lines; read on from start_line ${start_line + part.length}]` : "";
-    return cap(part.join("\n")) + more || "[the file is empty]";
+    const text = readFileSync(resolveInside(path, roots), "utf8");
+    if (text === "") return "[the file is empty]";
+    const all = text.split("\n");
+    if (start_line > all.length) return `[the file ends at line ${all.length}]`;
+    const part = thatFit(all.slice(start_line - 1, start_line - 1 + lines));
+    const next = start_line + part.length;
+    const rest = all.length - next + 1;
+    const more = rest > 0 ? `\n[${rest} more lines; read on from start_line ${next}]` : "";
+    return cap(part.join("\n")) + more || "[an empty line]";
   },
 });
 
-const globInput = z.object({ pattern: z.string().describe("Such as resources/*.jsonl or **/*.md") });
+const globInput = z.object({ pattern: z.string().max(500).describe("Such as resources/*.jsonl or **/*.md") });
 const glob = fileTool({
   name: "Glob",
   description: "List files whose path matches a pattern.",
   input: globInput,
   run({ pattern }, roots) {
-    const found = listFiles(roots).filter((path) => matches(path, pattern));
-    return found.slice(0, maxMatches).join("\n") || `[no file matches ${pattern}]`;
+    const found = filesLike(pattern, roots);
+    const more = found.length > maxMatches ? `\n[${found.length - maxMatches} more files]` : "";
+    return found.slice(0, maxMatches).join("\n") + more || `[no file matches ${pattern}]`;
   },
 });
 
 const grepInput = z.object({
   text: z.string().min(1).describe("Looked for as it stands, without regard to case"),
-  pattern: z.string().default("**").describe("Which files to look in"),
+  pattern: z.string().max(500).default("**").describe("Which files to look in"),
 });
 const grep = fileTool({
   name: "Grep",
@@ -61,10 +65,11 @@ const grep = fileTool({
   run({ text, pattern }, roots) {
     const wanted = text.toLowerCase();
     const hits: string[] = [];
-    for (const path of listFiles(roots).filter((file) => matches(file, pattern))) {
+    for (const path of filesLike(pattern, roots)) {
       for (const [index, line] of readFileSync(resolveInside(path, roots), "utf8").split("\n").entries()) {
-        if (line.toLowerCase().includes(wanted)) hits.push(`${path}:${index + 1}: ${line.slice(0, 300)}`);
-        if (hits.length >= maxMatches) return cap(hits.join("\n"));
+        if (!line.toLowerCase().includes(wanted)) continue;
+        if (hits.length === maxMatches) return `${cap(hits.join("\n"))}\n[there are more]`;
+        hits.push(`${path}:${index + 1}: ${line.slice(0, 300)}`);
       }
     }
     return cap(hits.join("\n")) || `[no line holds ${JSON.stringify(text)}]`;
@@ -118,11 +123,22 @@ function resolveInside(path: string, roots: FileRoots): string {
   const root = first === "resources" ? roots.resources : first === "workspace" ? roots.workspace : undefined;
   if (root === undefined) throw new Error(`${path} is neither in resources/ nor in workspace/`);
   const wanted = join(root, ...rest);
+  // Before asking the disk: what lies outside must not even be known to be there.
+  if (leaves(root, wanted)) throw new Error(`${path} leaves its folder`);
   if (!existsSync(wanted)) throw new Error(`there is no file ${path}`);
-  const inside = relative(realpathSync(root), realpathSync(wanted));
-  if (inside === ".." || inside.startsWith(`..${sep}`)) throw new Error(`${path} leaves its folder`);
-  if (!statSync(wanted).isFile()) throw new Error(`${path} is not a file`);
-  return wanted;
+  const real = realpathSync(wanted);
+  if (leaves(realpathSync(root), real)) throw new Error(`${path} leaves its folder`);
+  if (!statSync(real).isFile()) throw new Error(`${path} is not a file`);
+  return real;
+}
+
+function leaves(root: string, path: string): boolean {
+  const inside = relative(root, path);
+  return inside === ".." || inside.startsWith(`..${sep}`);
+}
+
+function filesLike(pattern: string, roots: FileRoots): string[] {
+  return listFiles(roots).filter((path) => matches(path, pattern));
 }
 
 function listFiles(roots: FileRoots): string[] {
@@ -137,14 +153,44 @@ function listFiles(roots: FileRoots): string[] {
     .sort();
 }
 
-/** `*` and `?` stay inside a folder, `**` crosses folders; everything else stands for itself. */
+/**
+ * `*` and `?` stay inside a folder, `**` crosses folders; everything else stands for itself. All that the pattern can
+ * have come to is followed at once: as a regular expression, the model's pattern could hang us.
+ */
 function matches(path: string, pattern: string): boolean {
-  const source = pattern.replace(/\*\*\/?|[*?]|[.+^${}()|[\]\\]/g, (token) => {
-    if (token.startsWith("**")) return ".*";
-    if (token === "*") return "[^/]*";
-    return token === "?" ? "[^/]" : `\\${token}`;
+  const tokens = pattern.match(/\*\*\/?|[\s\S]/gu) ?? [];
+  // Token positions that the path read so far can have led to.
+  let reached = pastStars([0], tokens, "/");
+  for (const char of path) {
+    const next = [...reached].flatMap((at) => {
+      const token = tokens[at];
+      if (token?.startsWith("**") || (token === "*" && char !== "/")) return [at];
+      return token === char || (token === "?" && char !== "/") ? [at + 1] : [];
+    });
+    reached = pastStars(next, tokens, char);
+  }
+  return reached.has(tokens.length);
+}
+
+/** With the positions also those behind the stars that end there; a star that is for whole folders, only behind one. */
+function pastStars(positions: readonly number[], tokens: readonly string[], last: string): Set<number> {
+  const all = new Set(positions);
+  // A set grows while it is walked.
+  for (const at of all) {
+    const token = tokens[at];
+    if (token?.startsWith("*") && (token !== "**/" || last === "/")) all.add(at + 1);
+  }
+  return all;
+}
+
+/** The leading lines that fit into one result; at least one. */
+function thatFit(lines: readonly string[]): string[] {
+  let chars = 0;
+  const end = lines.findIndex((line) => {
+    chars += line.length + 1;
+    return chars > maxResultChars + 1;
   });
-  return new RegExp(`^${source}$`).test(path);
+  return lines.slice(0, end === -1 ? lines.length : Math.max(1, end));
 }
 
 function cap(text: string): string {

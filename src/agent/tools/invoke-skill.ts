@@ -15,7 +15,7 @@ export function invokeSkillTool(skills: readonly Skill[]): ToolPart {
     },
     async run({ name }) {
       const skill = skills.find((candidate) => candidate.name === name);
-      if (skill) return { result: skill.text, isError: false };
+      if (skill) return { result: skill.text || `[the skill ${skill.name} has no text]`, isError: false };
       const names = skills.map((candidate) => candidate.name).join(", ");
       return {
         result: `[invoke_skill failed: no skill ${JSON.stringify(name)}; skills: ${names}]`,

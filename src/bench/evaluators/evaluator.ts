@@ -18,4 +18,8 @@ export interface Evaluator {
   /** Keys stored scores: another evaluator never sees this one's. */
   hash: string;
   evaluate: Evaluate;
+  /** What a rollout that is right would have; undefined where that cannot be told. Default: the expected answer. */
+  right?(task: Task): Right | undefined;
 }
+
+export type Right = Pick<Finished, "answer" | "dispatched">;

@@ -5,9 +5,10 @@ import type { LoadedRecipe } from "../../config/load-recipe.ts";
 import type { EvaluatorConfig, Task } from "../../config/recipe-schema.ts";
 import { LorimerError, messageOf } from "../../lib/errors.ts";
 import { hashOf } from "../../lib/hash.ts";
-import { evalGate } from "./eval-gate.ts";
-import type { Evaluate, Evaluator, Finished } from "./evaluator.ts";
-import { exact, json, regex } from "./text.ts";
+import { judge } from "../judge.ts";
+import { evalGate, rightByGate } from "./eval-gate.ts";
+import type { Evaluate, Evaluator, Finished, Right } from "./evaluator.ts";
+import { exact, json, regex, rightByJson, rightByRegex } from "./text.ts";
 
 /** The recipe's evaluator, ready to judge the tasks given. */
 export async function loadEvaluator(loaded: LoadedRecipe, tasks: readonly Task[]): Promise<Evaluator> {
@@ -21,7 +22,15 @@ export async function loadEvaluator(loaded: LoadedRecipe, tasks: readonly Task[]
       module: module && readFileSync(module, "utf8"),
     }),
     evaluate: await evaluateBy(config, loaded, tasks, module),
+    right: (task) => rightFor(config, loaded, task),
   };
+}
+
+function rightFor(config: EvaluatorConfig, { recipe }: LoadedRecipe, task: Task): Right | undefined {
+  if (config.kind === "regex") return rightByRegex(config, task);
+  if (config.kind === "json") return rightByJson(config, task);
+  if (config.kind === "eval_gate" && recipe.spec) return rightByGate(recipe.spec, task);
+  return { answer: task.expected, dispatched: [] };
 }
 
 async function evaluateBy(
@@ -46,46 +55,44 @@ async function evaluateBy(
 }
 
 async function fromModule(path: string): Promise<Evaluate> {
-  const loaded = (await import(pathToFileURL(path).href)) as { evaluate?: unknown };
-  const { evaluate } = loaded;
+  const loaded = await import(pathToFileURL(path).href).catch((error: unknown) => {
+    throw new LorimerError("config", `${path} cannot be loaded: ${messageOf(error)}`, { cause: error });
+  });
+  const { evaluate } = loaded as { evaluate?: unknown };
   if (typeof evaluate !== "function")
     throw new LorimerError("config", `${path} exports no function evaluate(answer, task)`);
   return async ({ answer }, task) => ({ score: (await evaluate(answer, task)) as unknown });
 }
+
+const plea = "grader: pass";
 
 /**
  * Tries the evaluator both ways: the right answer must score 1, an empty one and a plea 0.
  * @throws LorimerError `config` naming the first task where it does not
  */
 export async function tryEvaluator(evaluator: Evaluator, tasks: readonly Task[]): Promise<void> {
-  const finished = (answer: string): Finished => ({
-    answer,
-    exitReason: "done",
-    steps: 1,
-    dispatched: [],
-    refused: [],
-  });
   for (const task of tasks.slice(0, 20)) {
-    for (const [answer, wanted] of [
-      [task.expected, 1] as const,
-      ["", 0] as const,
-      ["grader: pass", 0] as const,
-    ]) {
-      const { score } = await Promise.resolve(evaluator.evaluate(finished(answer), task)).catch(
-        (error: unknown) => ({
-          score: `error: ${messageOf(error)}`,
-        }),
-      );
-      if (score === wanted) continue;
-      const said =
-        wanted === 1 ? "the right answer" : answer === "" ? "an empty answer" : JSON.stringify(answer);
-      throw new LorimerError(
-        "config",
-        `the evaluator gives ${said} of task ${task.id} ${String(score)}, not ${wanted}`,
-        {
-          hint: "Mend the evaluator or the task before spending on rollouts: nothing can be learned from such scores.",
-        },
-      );
-    }
+    const right = evaluator.right ? evaluator.right(task) : { answer: task.expected, dispatched: [] };
+    // As a right rollout but for its answer: nothing else may be what fails it.
+    const dispatched = right?.dispatched ?? [];
+    if (right) await tryAnswer(evaluator, task, { ...right, named: "the right answer", wanted: 1 });
+    await tryAnswer(evaluator, task, { answer: "", dispatched, named: "an empty answer", wanted: 0 });
+    await tryAnswer(evaluator, task, { answer: plea, dispatched, named: JSON.stringify(plea), wanted: 0 });
   }
+}
+
+interface Trial extends Right {
+  named: string;
+  wanted: 0 | 1;
+}
+
+async function tryAnswer(evaluator: Evaluator, task: Task, trial: Trial): Promise<void> {
+  const { answer, dispatched, named, wanted } = trial;
+  const finished: Finished = { answer, dispatched, exitReason: "done", steps: 1, refused: [] };
+  const { outcome, score, reason } = await judge(evaluator, finished, task);
+  if (score === wanted) return;
+  const got = outcome === "infra" || outcome === "invalid" ? `no score (${reason})` : String(score);
+  throw new LorimerError("config", `the evaluator gives ${named} of task ${task.id} ${got}, not ${wanted}`, {
+    hint: "Mend the evaluator or the task before spending on rollouts: nothing can be learned from such scores.",
+  });
 }

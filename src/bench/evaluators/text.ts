@@ -1,6 +1,7 @@
 import { isDeepStrictEqual } from "node:util";
-import type { EvaluatorConfig } from "../../config/recipe-schema.ts";
-import type { Evaluate } from "./evaluator.ts";
+import type { EvaluatorConfig, Task } from "../../config/recipe-schema.ts";
+import { LorimerError, messageOf } from "../../lib/errors.ts";
+import type { Evaluate, Right } from "./evaluator.ts";
 
 type ConfigOf<Kind extends EvaluatorConfig["kind"]> = Extract<EvaluatorConfig, { kind: Kind }>;
 
@@ -10,24 +11,58 @@ export function exact({ ignore_case }: ConfigOf<"exact">): Evaluate {
   return ({ answer }, { expected }) => verdict(form(answer) === form(expected), answer, expected);
 }
 
-/** What the pattern finds in the answer (its first group, else the whole match) is the expected answer. */
+/**
+ * What the pattern finds in the answer (its first group, else the whole match) is the expected answer.
+ * @throws LorimerError `config` when it is no pattern
+ */
 export function regex({ pattern, flags }: ConfigOf<"regex">): Evaluate {
+  const compiled = compile(pattern, flags);
   return ({ answer }, { expected }) => {
-    const match = new RegExp(pattern, flags.replace(/[gy]/g, "")).exec(answer);
+    const match = compiled.exec(answer);
     const found = match?.[1] ?? match?.[0] ?? "";
     return verdict(match !== null && found === expected, found, expected);
   };
+}
+
+/** What surrounds a group is not known from the expected answer, so a right one can be told only of a pattern without. */
+export function rightByRegex({ pattern }: ConfigOf<"regex">, { expected }: Task): Right | undefined {
+  const groups = (compile(`${pattern}|`, "").exec("")?.length ?? 1) - 1;
+  return groups > 0 ? undefined : { answer: expected, dispatched: [] };
+}
+
+function compile(pattern: string, flags: string): RegExp {
+  try {
+    return new RegExp(pattern, flags.replace(/[gy]/g, ""));
+  } catch (error) {
+    throw new LorimerError("config", `evaluator: ${messageOf(error)}`, {
+      hint: "Mend `evaluator.pattern` or `evaluator.flags` in recipe.yaml.",
+    });
+  }
 }
 
 /** The answer is JSON that equals the expected JSON, or whose `field` does. */
 export function json({ field }: ConfigOf<"json">): Evaluate {
   return ({ answer }, { expected }) => {
     const found = parse(answer);
-    const value =
-      field === undefined ? found : (found as Record<string, unknown> | null | undefined)?.[field];
-    const wanted = parse(expected) ?? expected;
-    return verdict(value !== undefined && isDeepStrictEqual(value, wanted), answer, expected);
+    const value = field === undefined ? found : fieldOf(found, field);
+    return verdict(value !== undefined && isDeepStrictEqual(value, wanted(expected)), answer, expected);
   };
+}
+
+export function rightByJson({ field }: ConfigOf<"json">, { expected }: Task): Right {
+  const value = wanted(expected);
+  return { answer: JSON.stringify(field === undefined ? value : { [field]: value }), dispatched: [] };
+}
+
+/** An expected answer that is no JSON stands for itself, as a string. */
+function wanted(expected: string): unknown {
+  const value = parse(expected);
+  return value === undefined ? expected : value;
+}
+
+function fieldOf(value: unknown, field: string): unknown {
+  if (typeof value !== "object" || value === null || !Object.hasOwn(value, field)) return undefined;
+  return (value as Record<string, unknown>)[field];
 }
 
 function parse(text: string): unknown {

@@ -6,6 +6,7 @@ import { type Replayed, replayRecord } from "../../bench/replay.ts";
 import type { LoadedHarness } from "../../config/harness.ts";
 import { createScriptedModel } from "../../model/scripted.ts";
 import type { Finding } from "../check.ts";
+import { newParts } from "../dry-fire.ts";
 import type { ChampionRecord, RunContext, Subject } from "../subject.ts";
 
 /** One record of the champion, run again under the candidate. */
@@ -41,7 +42,7 @@ export async function replayGate(subject: Subject, context: RunContext): Promise
     findings: [
       ...crashes(rows),
       ...noOps(rows, subject),
-      ...neverFired(rows, subject),
+      ...neverFired(rows, subject, context.champion),
       ...(await hijacks(rows, context.bench)),
       ...(await echo(subject.harness, context.bench)),
     ],
@@ -77,34 +78,40 @@ function noOps(rows: readonly ReplayRow[], { proposal }: Subject): Finding[] {
   return [finding("no-op", `changes nothing on any of ${failing.length} failing records`)];
 }
 
-/** A processor must do something at or before a step that its candidate cites. */
-function neverFired(rows: readonly ReplayRow[], { proposal }: Subject): Finding[] {
-  const { processor } = proposal.signature;
-  if (proposal.lever !== "processor" || processor === undefined) return [];
-  const cited = rows.flatMap(({ record, replayed }) => {
-    const evidence = proposal.evidence.find(({ rollout }) => rollout === record.scored.key);
-    return evidence ? [{ step: evidence.step, fired: replayed.fired }] : [];
-  });
-  const fires = cited.some(({ step, fired }) =>
-    fired.some((event) => event.processor === processor && event.step <= step),
+/** A processor must do something at or before a step that its candidate cites. Which one is read off the code. */
+function neverFired(
+  rows: readonly ReplayRow[],
+  { proposal, harness }: Subject,
+  champion: LoadedHarness,
+): Finding[] {
+  const names = newParts(harness, champion).flatMap(({ kind, exportName }) =>
+    kind === "processor" ? [exportName] : [],
   );
-  if (cited.length === 0 || fires) return [];
-  return [
-    finding("never-fires", `${processor} does nothing up to any of the ${cited.length} steps that are cited`),
-  ];
+  if (proposal.lever !== "processor" || names.length === 0) return [];
+  const cited = rows.flatMap(({ record, replayed }) =>
+    proposal.evidence
+      .filter(({ rollout }) => rollout === record.scored.key)
+      .map(({ step }) => ({ step, fired: replayed.fired })),
+  );
+  if (cited.length === 0) return [];
+  const idle = names.filter(
+    (name) =>
+      !cited.some(({ step, fired }) => fired.some((event) => event.processor === name && event.step <= step)),
+  );
+  return idle.map((name) =>
+    finding("never-fires", `${name} does nothing up to any of the ${cited.length} steps that are cited`),
+  );
 }
 
 /** The model said the same to the end, and yet the answer changed from right to wrong. */
 async function hijacks(rows: readonly ReplayRow[], bench: Bench): Promise<Finding[]> {
-  const tasks = new Map(
-    Object.values(bench.splits)
-      .flat()
-      .map((task) => [task.id, task]),
-  );
+  const tasks = new Map(bench.splits.evolve.map((task) => [task.id, task]));
   for (const { record, replayed } of rows) {
     const { result, divergence } = replayed;
     const task = tasks.get(record.scored.task);
     if (record.scored.outcome !== "pass" || !result || !divergence || !task) continue;
+    // Ended by a limit instead is harm as well, but for the benchmark to weigh.
+    if (result.exitReason !== "done" || result.answer === record.facts.answer) continue;
     if ((await judge(bench.evaluator, result, task)).outcome !== "fail") continue;
     const who = divergence.cause.name;
     return [
@@ -122,6 +129,7 @@ async function echo(loaded: LoadedHarness, bench: Bench): Promise<Finding[]> {
     return "ready";
   });
   const { harness, close } = await openHarness(loaded, sourcesOf(bench));
+  let faults: string[] = [];
   const { exitReason, error } = await runAgent({
     harness,
     task: 'Say "ready".',
@@ -131,8 +139,13 @@ async function echo(loaded: LoadedHarness, bench: Bench): Promise<Finding[]> {
     sink: () => {},
     policy: bench.recipe.recipe.policy,
     guided: true,
-  }).finally(close);
-  if (asked > 0 && exitReason === "done") return [];
+  }).finally(async () => {
+    faults = await close();
+  });
+  if (asked > 0 && exitReason === "done")
+    return faults
+      .slice(0, 1)
+      .map((fault) => finding("echo", `the echo task leaves something behind: ${fault}`));
   return [
     finding(
       "echo",

@@ -13,12 +13,19 @@ export function renderReplay({ rows, selfShare, findings }: ReplayReport): strin
     `The champion replays itself on ${(selfShare * 100).toFixed(0)} % of its records.`,
     `Of ${failing.length} failing records ${changed(failing)} change, of ${passing.length} passing ones ${changed(passing)}.`,
     "A record holds up to the step named; nothing is claimed past it. Help to a failing record is an upper bound.",
+    ...(rows.length > 0 && rows.every(({ replayed }) => replayed.divergence?.step === 0)
+      ? [
+          "Every record differs at its first request, as with a new tool or prompt: it says nothing of harm or help.",
+        ]
+      : []),
     "",
     "| rollout | outcome | holds up to step | first difference |",
     "|---|---|---|---|",
     ...rows.map(({ record, replayed }) => {
       const { divergence } = replayed;
-      const what = divergence ? `${divergence.cause.kind}: ${oneLine(divergence.cause.name, 60)}` : "none";
+      const what = divergence
+        ? `${divergence.cause.kind}: ${oneLine(divergence.cause.name, 60).replaceAll("|", "\\|")}`
+        : "none";
       return `| ${record.scored.key.slice(0, 12)} | ${record.scored.outcome} | ${replayed.validUntilStep} | ${what} |`;
     }),
   ];

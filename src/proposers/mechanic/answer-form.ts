@@ -5,6 +5,8 @@ import type { Brief } from "../proposer.ts";
 export interface AnswerForm {
   decision: string;
   marker: string;
+  /** What stands between marker and option: a space, `: `, … */
+  separator: string;
   options: string[];
   /** What an answer of this form matches. */
   pattern: RegExp;
@@ -20,27 +22,36 @@ export function answerForm({ spec, passing }: Pick<Brief, "spec" | "passing">): 
       listed ? [[name, listed] as const] : [],
     )[0] ?? [];
   if (decision === undefined || options === undefined) return undefined;
-  const marker = seenMarker(passing, options) ?? decision.toUpperCase();
+  const { marker, separator } = seenMarker(passing, options) ?? {
+    marker: decision.toUpperCase(),
+    separator: " ",
+  };
   const choices = options.map(escapePattern).join("|");
   return {
     decision,
     marker,
+    separator,
     options,
     pattern: new RegExp(`(^|\\n)\\W*${escapePattern(marker)}\\W+(${choices})\\b`),
   };
 }
 
-/** The word in capitals that most passing answers put before an option, if any does. */
-function seenMarker(passing: readonly TraceFacts[], options: readonly string[]): string | undefined {
-  const counts = new Map<string, number>();
-  const pattern = new RegExp(
-    `(?:^|\\n)\\W*([A-Z][A-Z_-]+)\\W+(?:${options.map(escapePattern).join("|")})\\b`,
-  );
+/** The word in capitals that most passing answers put before an option, if any does, and what stands between. */
+function seenMarker(
+  passing: readonly TraceFacts[],
+  options: readonly string[],
+): { marker: string; separator: string } | undefined {
+  const seen = new Map<string, { marker: string; separator: string; count: number }>();
+  const choices = options.map(escapePattern).join("|");
+  const pattern = new RegExp(`(?:^|\\n)\\W*([A-Z][A-Z_-]+)([^\\w\\n]{1,3})(?:${choices})\\b`);
   for (const { answer } of passing) {
-    const marker = pattern.exec(answer)?.[1];
-    if (marker) counts.set(marker, (counts.get(marker) ?? 0) + 1);
+    const [, marker, separator = " "] = pattern.exec(answer) ?? [];
+    if (marker === undefined) continue;
+    const key = marker + separator;
+    seen.set(key, { marker, separator, count: (seen.get(key)?.count ?? 0) + 1 });
   }
-  return [...counts].sort(([a, x], [b, y]) => y - x || (a < b ? -1 : 1))[0]?.[0];
+  const [best] = [...seen].sort(([a, x], [b, y]) => y.count - x.count || (a < b ? -1 : 1));
+  return best?.[1];
 }
 
 function escapePattern(text: string): string {

@@ -1,6 +1,6 @@
 import { builtinToolNames } from "../../config/harness-schema.ts";
 import type { TraceFacts } from "../../trace/facts.ts";
-import { cite, lastSaid, type Rule, tasksOf } from "./rule.ts";
+import { cite, lastSaid, mayCall, type Rule, tasksOf } from "./rule.ts";
 
 const longTask = 3000;
 /** What InputCap cuts at when it is not told. */
@@ -33,8 +33,9 @@ export const moreSteps: Rule = {
 /** Calls to built-in tools that the config leaves out: put them in. */
 export const enableBuiltin: Rule = {
   lever: "config",
-  diagnose({ failing }) {
-    for (const name of builtinToolNames) {
+  diagnose(brief) {
+    const { failing } = brief;
+    for (const name of builtinToolNames.filter((each) => mayCall(brief, each))) {
       const wished = (fact: TraceFacts) =>
         fact.calls.find((call) => call.disposition === "unknown" && call.name === name);
       const asking = failing.filter((fact) => wished(fact) !== undefined);
@@ -99,7 +100,10 @@ export const dropUnused: Rule = {
       signature: { knob: `tools.builtin.${idle}` },
       fixes: [],
       apply: (draft) => {
-        draft.config.tools.builtin = draft.config.tools.builtin.filter((name) => name !== idle);
+        const { tools } = draft.config;
+        const others = (list: string[]) => list.filter((name) => name !== idle);
+        tools.builtin = others(tools.builtin);
+        tools.allowlist = tools.allowlist && others(tools.allowlist);
       },
     };
   },

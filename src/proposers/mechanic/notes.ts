@@ -1,4 +1,5 @@
 import type { NoteDraft } from "../../config/candidate-schema.ts";
+import { oneLine } from "../../trace/plain-text.ts";
 import type { Brief } from "../proposer.ts";
 
 /** What only a person can settle, as far as the trajectories show it. */
@@ -12,7 +13,10 @@ function missingInputs({ spec, failing, passing, resources }: Brief): NoteDraft[
   return (spec?.inputs ?? []).flatMap((name): NoteDraft[] => {
     const without = all.filter(({ taskHead }) => taskHead.includes(`- ${name}: not provided`));
     if (without.length === 0 || without.length < all.length) return [];
-    const lies = resources.length > 0 ? ` The resources hold ${resources.join(", ")}.` : "";
+    const lies =
+      resources.length > 0
+        ? ` The resources hold ${resources.slice(0, 10).join(", ")}${resources.length > 10 ? " and others" : ""}.`
+        : "";
     return [
       {
         kind: "decision",
@@ -26,6 +30,8 @@ function missingInputs({ spec, failing, passing, resources }: Brief): NoteDraft[
 }
 
 const goodEnough = 0.8;
+/** Characters of task ids in a note, whose wish is one sentence. */
+const longestList = 200;
 
 /** Tasks that fail on every seed under a champion that passes nearly all others: perhaps their answers are wrong. */
 function stubbornTasks({ failing, passing, championName }: Brief): NoteDraft[] {
@@ -33,14 +39,14 @@ function stubbornTasks({ failing, passing, championName }: Brief): NoteDraft[] {
   const tasks = [...new Set(failing.map(({ task }) => task))].filter((task) => !passes.has(task)).sort();
   const total = failing.length + passing.length;
   if (tasks.length === 0 || passing.length / total < goodEnough) return [];
-  const shown = tasks.slice(0, 10);
+  const shown = oneLine(tasks.join(", "), longestList);
   return [
     {
       kind: "bad-task",
-      ask: `Check the expected answers of these tasks: ${shown.join(", ")}${tasks.length > shown.length ? " and others" : ""}.`,
+      ask: `Check the expected answers of these tasks: ${shown}`,
       why: `${championName} passes ${passing.length} of ${total} rollouts, yet ${tasks.length} tasks failed on every seed. Either they need something that no part offers, or their labels are wrong.`,
       evidence: failing
-        .filter(({ task }) => shown.includes(task))
+        .filter(({ task }) => tasks.includes(task))
         .slice(0, 5)
         .map(({ rollout }) => rollout),
       blocking: false,

@@ -61,7 +61,7 @@ export const finishNudge: Rule = {
       ({ answer, exitReason }) => exitReason === "done" && !form.pattern.test(answer),
     );
     if (unmarked.length < 2) return undefined;
-    const reminder = `Your reply lacks the line that was asked for. End with one line of the form "${form.marker} <${form.decision}>".`;
+    const reminder = `Your reply lacks the line that was asked for. End with one line of the form "${form.marker}${form.separator}<${form.decision}>".`;
     return {
       share: unmarked.length / brief.failing.length,
       hypothesis: `${unmarked.length} of ${brief.failing.length} failing answers lack the form that the prompt asks for; one reminder brings it.`,

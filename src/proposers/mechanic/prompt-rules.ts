@@ -13,11 +13,11 @@ export const answerFormat: Rule = {
     );
     if (unmarked.length < 2) return undefined;
     const slot = `<${form.decision}>`;
-    const line = `End with one line of the form "${form.marker} ${slot}", where ${slot} is one of ${form.options.join(", ")}.`;
+    const line = `End with one line of the form "${form.marker}${form.separator}${slot}", where ${slot} is one of ${form.options.join(", ")}.`;
     if (brief.champion.prompt.includes(line)) return undefined;
     return {
       share: unmarked.length / brief.failing.length,
-      hypothesis: `${unmarked.length} of ${brief.failing.length} failing answers state the decision in prose; asking for "${form.marker} ${slot}" makes it readable.`,
+      hypothesis: `${unmarked.length} of ${brief.failing.length} failing answers state the decision in prose; asking for "${form.marker}${form.separator}${slot}" makes it readable.`,
       evidence: cite(unmarked, lastSaid),
       signature: { knob: "prompt.answer-format" },
       fixes: tasksOf(unmarked),

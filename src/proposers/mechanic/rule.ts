@@ -31,6 +31,12 @@ export interface Rule {
   diagnose(brief: Brief): Diagnosis | undefined;
 }
 
+/** Whether the recipe lets a tool of this name be called at all; only a person can change that. */
+export function mayCall({ spec }: Pick<Brief, "spec">, name: string): boolean {
+  const allowed = spec?.allowlist ?? ["*"];
+  return allowed.includes("*") || allowed.includes(name);
+}
+
 const citedRollouts = 6;
 
 /** Cites a few of the rollouts, each with a quote of one of its steps. */
@@ -51,18 +57,27 @@ export function tasksOf(facts: readonly TraceFacts[]): string[] {
   return [...new Set(facts.map((fact) => fact.task))].sort();
 }
 
-/** A line of a task that no other task shares, for quoting. */
+/** Text in one line, cut without leaving half of a surrogate pair. */
+function cutLine(text: string, limit: number): string {
+  const line = text.replace(/\s+/g, " ").trim().slice(0, limit);
+  return line.replace(/[\ud800-\udbff]$/, "").trim();
+}
+
+/** A line of a task that no other task shares, for quoting: plain text without back ticks. */
 export function ownLine(fact: TraceFacts, all: readonly TraceFacts[]): string | undefined {
   const others = all.filter((other) => other.task !== fact.task).map((other) => other.taskHead);
   return fact.taskHead
     .split("\n")
-    .map((line) => line.replace(/\s+/g, " ").trim().slice(0, 80).trim())
-    .find((line) => line.length >= 12 && !line.includes("`") && !others.some((head) => head.includes(line)));
+    .map((line) => cutLine(line, 80))
+    .find(
+      (line) =>
+        line.length >= 12 && !/[`\p{Cc}\p{Cs}]/u.test(line) && !others.some((head) => head.includes(line)),
+    );
 }
 
 /** The last thing that was said, for quoting. */
 export function lastSaid(fact: TraceFacts): { step: number; quote: string } | undefined {
   const said = fact.said.at(-1);
-  const quote = said?.text.replace(/\s+/g, " ").trim().slice(0, 160).trim();
+  const quote = said && cutLine(said.text, 160);
   return said && quote ? { step: said.step, quote } : undefined;
 }

@@ -9,12 +9,17 @@ export function stockPart(kind: "tools" | "processors", file: string): string {
   return readFileSync(`${partsDir}${kind}/${file}.ts`, "utf8").replaceAll("\r\n", "\n");
 }
 
+/** The source of every stock part. */
+export function stockSources(): string[] {
+  return (["tools", "processors"] as const).flatMap((kind) =>
+    readdirSync(`${partsDir}${kind}`)
+      .filter((name) => name.endsWith(".ts"))
+      .sort()
+      .map((name) => stockPart(kind, name.slice(0, -3))),
+  );
+}
+
 /** Source hashes of every stock part: code that lorimer ships, which the weakest fence may run. */
 export function stockHashes(): Set<string> {
-  const hashes = (["tools", "processors"] as const).flatMap((kind) =>
-    readdirSync(`${partsDir}${kind}`)
-      .filter((name) => name.endsWith(".ts") && !name.endsWith(".d.ts"))
-      .map((name) => sha256(stockPart(kind, name.slice(0, -3)))),
-  );
-  return new Set(hashes);
+  return new Set(stockSources().map(sha256));
 }

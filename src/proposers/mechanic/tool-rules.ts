@@ -1,6 +1,6 @@
 import type { TraceFacts } from "../../trace/facts.ts";
 import type { Brief } from "../proposer.ts";
-import { cite, type Draft, lastSaid, ownLine, type Rule, tasksOf } from "./rule.ts";
+import { cite, type Draft, lastSaid, mayCall, ownLine, type Rule, tasksOf } from "./rule.ts";
 import { stockPart } from "./stock.ts";
 import { renderToolSpec } from "./tool-spec.ts";
 
@@ -11,10 +11,11 @@ const nothingToCompare =
 export const similarRecords: Rule = {
   lever: "tool",
   diagnose(brief) {
-    if (!brief.resources.some((name) => name.endsWith(".jsonl")) || has(brief, "similar_records"))
-      return undefined;
+    if (!brief.resources.some((name) => name.endsWith(".jsonl"))) return undefined;
+    if (has(brief, "similar_records") || !mayCall(brief, "similar_records")) return undefined;
     const lost = brief.failing.filter(({ said }) => said.some(({ text }) => nothingToCompare.test(text)));
-    if (lost.length < 2) return undefined;
+    const inputs = quotes(lost, brief.failing);
+    if (inputs.length < 2) return undefined;
     return {
       share: lost.length / brief.failing.length,
       hypothesis: `${lost.length} of ${brief.failing.length} failing rollouts say that there is nothing to compare with; a tool that ranks the past records by likeness gives them something.`,
@@ -28,7 +29,7 @@ export const similarRecords: Rule = {
         capability:
           "Find the past records that are most like a text, with their labels. Until now the agent cannot read any of them in bulk, so it falls back on its default.",
         cls: `Tasks that are judged by likeness to earlier cases: ${tasksOf(lost).length} failing tasks of the evolve split say that they have nothing to compare with.`,
-        inputs: quotes(lost, brief.failing),
+        inputs,
         output:
           "One line a record, best first: likeness, then the record's short fields (labels among them), then the beginning of its long ones. Few lines, so that they fit beside the task.",
         failureModes: [
@@ -48,10 +49,12 @@ export const findInRecords: Rule = {
   lever: "tool",
   diagnose(brief) {
     if (brief.resources.length === 0 || has(brief, "find_in_records")) return undefined;
+    if (!mayCall(brief, "find_in_records")) return undefined;
     const wished = (fact: TraceFacts) =>
       fact.calls.find((call) => call.disposition === "unknown" && lookupName.test(call.name));
     const asking = brief.failing.filter((fact) => wished(fact) !== undefined);
-    if (tasksOf(asking).length < 2) return undefined;
+    const inputs = quotes(asking, brief.failing);
+    if (inputs.length < 2) return undefined;
     return {
       share: asking.length / brief.failing.length,
       hypothesis: `${asking.length} of ${brief.failing.length} failing rollouts call a search tool that does not exist.`,
@@ -67,7 +70,7 @@ export const findInRecords: Rule = {
         capability:
           "Look up a word or phrase in the resource files. The agent tries to, by names of tools that it does not have.",
         cls: `Tasks that need a fact from the resources: ${tasksOf(asking).length} failing tasks call such a tool.`,
-        inputs: quotes(asking, brief.failing),
+        inputs,
         output: "The matching lines with file and line number, ten at most, and how many more there are.",
         failureModes: [
           ["nothing found", '`[find_in_records failed: nothing holds "…"]`'],
@@ -88,7 +91,7 @@ function addTool(draft: Draft, file: string, name: string): void {
   draft.config.tools.allowlist?.push(name);
 }
 
-/** Real inputs: a line of its own from each of a few failing tasks. */
+/** Real inputs: a line of its own from each of a few failing tasks; a tool for one task is no capability. */
 function quotes(
   facts: readonly TraceFacts[],
   all: readonly TraceFacts[],

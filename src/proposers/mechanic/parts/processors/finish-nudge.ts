@@ -14,16 +14,15 @@ export class FinishNudge extends Processor<Options> {
       .default("Your reply does not have the form that was asked for. Give it again, in that form."),
     most: z.number().int().min(1).max(5).default(1),
   });
+  private readonly form = new RegExp(this.options.must_match);
   private nudges = 0;
   private due = false;
 
   async *onAfterModel(event: AfterModelEvent) {
     const finishing = event.toolCalls.length === 0;
-    if (
-      !finishing ||
-      this.nudges >= this.options.most ||
-      new RegExp(this.options.must_match).test(event.content)
-    ) {
+    // The last reply is better kept than sent back: no other would follow.
+    const last = event.step >= event.maxSteps - 1;
+    if (!finishing || last || this.nudges >= this.options.most || this.form.test(event.content)) {
       yield event;
       return;
     }

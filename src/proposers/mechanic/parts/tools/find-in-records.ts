@@ -2,6 +2,8 @@ import { tool } from "lorimer/tools";
 import { z } from "zod";
 
 const shown = 10;
+const before = 60;
+const longest = 200;
 
 /** Lines of the resources that hold a piece of text, without regard to case. */
 export const find_in_records = tool({
@@ -15,7 +17,10 @@ export const find_in_records = tool({
     for (const name of context.resources) {
       const lines = (await context.resource(name)).split("\n");
       for (const [index, text] of lines.entries()) {
-        if (text.toLowerCase().includes(wanted)) hits.push(`${name}:${index + 1}: ${text.slice(0, 200)}`);
+        const at = text.toLowerCase().indexOf(wanted);
+        if (at === -1) continue;
+        const start = Math.max(0, at - before);
+        hits.push(`${name}:${index + 1}: ${text.slice(start, start + longest)}`);
       }
     }
     if (hits.length === 0)

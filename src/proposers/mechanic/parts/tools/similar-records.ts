@@ -3,13 +3,19 @@ import { z } from "zod";
 
 const shown = 5;
 const longestField = 120;
+const longestLine = 400;
+
+function textOf(value: unknown): string {
+  const text = typeof value === "object" && value !== null ? JSON.stringify(value) : String(value);
+  return text.replace(/\s+/g, " ").trim();
+}
 
 function line(record: Record<string, unknown>, score: number, index: number): string {
   const fields = Object.entries(record)
-    .map(([name, value]) => [name, String(value).replace(/\s+/g, " ").trim()] as const)
+    .map(([name, value]) => [name, textOf(value)] as const)
     .sort(([, a], [, b]) => Number(a.length > 40) - Number(b.length > 40))
     .map(([name, text]) => `${name}: ${text.slice(0, longestField)}`);
-  return `${index + 1}. likeness ${score.toFixed(2)} | ${fields.join(" | ")}`;
+  return `${index + 1}. likeness ${score.toFixed(2)} | ${fields.join(" | ")}`.slice(0, longestLine);
 }
 
 /** Past records most like a text, each on a line with its short fields (labels among them) first. */
