@@ -1,6 +1,6 @@
 import { existsSync, mkdirSync, writeFileSync } from "node:fs";
 import { dirname, join, resolve } from "node:path";
-import { LorimerError, messageOf } from "../lib/errors.ts";
+import { LorimerError, messageOf, systemCode } from "../lib/errors.ts";
 
 /** Where runs lie: `override`, else beside the nearest ancestor package.json or .git of `cwd`, else in `cwd`. */
 export function findRunsDir(where: { cwd: string; override?: string | undefined }): string {
@@ -27,12 +27,24 @@ export function scratchDirOf(runsDir: string): string {
  */
 export function ensureRunsDir(runsDir: string): void {
   try {
-    const created = mkdirSync(runsDir, { recursive: true });
-    if (created !== undefined) writeFileSync(join(runsDir, ".gitignore"), "*\n");
+    if (makeFolder(runsDir)) writeFileSync(join(runsDir, ".gitignore"), "*\n");
   } catch (error) {
     throw new LorimerError("infra", `cannot create ${runsDir}: ${messageOf(error)}`, {
       hint: "Name a folder that you may write to with --runs DIR.",
       cause: error,
     });
+  }
+}
+
+/** Makes a folder and its parents, one by one: Node's recursive way never returns below folders such as /proc. */
+function makeFolder(path: string): boolean {
+  if (existsSync(path)) return false;
+  makeFolder(dirname(path));
+  try {
+    mkdirSync(path);
+    return true;
+  } catch (error) {
+    if (systemCode(error) === "EEXIST") return false; // another process was quicker
+    throw error;
   }
 }

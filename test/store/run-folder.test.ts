@@ -119,4 +119,11 @@ describe("openRun", () => {
     expect(() => openRun(runs, "d")).toThrow(/has format 2; this lorimer reads 1/);
     expect(() => openRun(runs, "e")).toThrow(/is not a run's manifest/);
   });
+
+  it("says so where no folder can be made, also below a folder that takes none", () => {
+    const file = join(temporary(), "a-file");
+    writeFileSync(file, "");
+    for (const dir of ["/proc/none/runs", join(file, "runs")])
+      expect(() => createRun(dir, "a", manifest)).toThrow(expect.objectContaining({ code: "infra" }));
+  });
 });
