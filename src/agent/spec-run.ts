@@ -115,7 +115,8 @@ function plainTool(name: string, run: PlainTool): ToolPart {
     async run(input) {
       try {
         const value = (await run(input as never)) ?? "";
-        const result = typeof value === "string" ? value : JSON.stringify(value);
+        // A function has no JSON at all.
+        const result = typeof value === "string" ? value : String(JSON.stringify(value) ?? "");
         return { result, isError: result.startsWith(`[${name} failed`) };
       } catch (error) {
         return { result: `[${name} failed: ${messageOf(error)}]`, isError: true };

@@ -60,8 +60,8 @@ async function fireAll(tool: ToolPart, texts: readonly string[]): Promise<Found[
     tool,
     texts.map((text) => validInput(inputSchema, text)),
   );
-  const all = [...real, ...(real.some(hangs) ? [] : await outcomes(tool, hostileInputs(inputSchema)))];
-  const dead = all.find(({ result }) => /timeout after|its worker (died|was stopped)/.test(result));
+  const all = [...real, ...(real.some(isDeath) ? [] : await outcomes(tool, hostileInputs(inputSchema)))];
+  const dead = all.find(isDeath);
   if (dead)
     return [
       {
@@ -86,14 +86,15 @@ async function outcomes(tool: ToolPart, inputs: readonly Record<string, unknown>
   for (const input of inputs) {
     const outcome = await tool.run(input);
     results.push(outcome);
-    // One hang is proof enough; each more costs the whole time limit.
-    if (hangs(outcome)) break;
+    // One is proof enough; each more costs the whole time limit, or a new worker.
+    if (isDeath(outcome)) break;
   }
   return results;
 }
 
-function hangs({ result }: ToolOutcome): boolean {
-  return result.includes("timeout after");
+/** The worker did not survive the call. */
+function isDeath({ result }: ToolOutcome): boolean {
+  return /timeout after|its worker (?:died|was stopped)/.test(result);
 }
 
 /** On each of a few records and on made-up events, anew each time: state is that of one rollout. */

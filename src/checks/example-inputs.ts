@@ -1,6 +1,6 @@
 /** A JSON Schema as far as inputs are made from it. */
 interface InputSchema {
-  type?: string | undefined;
+  type?: string | string[];
   properties?: Record<string, InputSchema>;
   required?: string[];
   enum?: unknown[];
@@ -27,7 +27,7 @@ function valueFor(schema: InputSchema, text: string): unknown {
   if (schema.default !== undefined) return schema.default;
   const [choice] = schema.anyOf ?? schema.oneOf ?? [];
   if (choice !== undefined) return valueFor(choice, text);
-  switch (schema.type) {
+  switch (Array.isArray(schema.type) ? schema.type[0] : schema.type) {
     case "string":
       return text.slice(0, schema.maxLength).padEnd(schema.minLength ?? 0, "x");
     case "integer":

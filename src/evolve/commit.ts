@@ -1,8 +1,8 @@
 import { loadProposal } from "../checks/canonicalize.ts";
-import { freeze } from "../checks/freeze.ts";
 import { generationTag } from "../store/generation-history.ts";
 import { oneLine } from "../trace/plain-text.ts";
 import type { Accepted } from "./evaluate.ts";
+import { frozenFiles } from "./frozen.ts";
 import { type Champion, type EvolveRun, loadGeneration } from "./run-state.ts";
 import { committedFiles } from "./tree.ts";
 
@@ -12,10 +12,9 @@ export async function commit(run: EvolveRun, parent: Champion, accepted: Accepte
   const known = ledger.find("committed", (record) => record.candidate === accepted.id);
   const generation = known?.generation ?? parent.generation + 1;
   if (known === undefined) {
-    const { frozen } = freeze(accepted.dir);
     const { commit: id, tree } = await generations.commitGeneration({
       number: generation,
-      files: committedFiles(accepted.harness, frozen.files),
+      files: committedFiles(accepted.harness, frozenFiles(accepted)),
       subject: subjectOf(accepted),
       body: accepted.record.hypothesis,
       trailers: trailersOf(run, parent, accepted),

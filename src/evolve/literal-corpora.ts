@@ -7,7 +7,7 @@ import { stockSources } from "../proposers/mechanic/stock.ts";
 export interface LiteralCorpora {
   /** Findings in it are told with their place. */
   evolve: LiteralCorpus;
-  /** The gate and test splits: findings in it are told without. */
+  /** Every split, to be asked where the evolve split has said nothing: findings in it are told without a place. */
   sealed: LiteralCorpus;
 }
 
@@ -19,7 +19,7 @@ export function literalCorpora({ splits, recipe }: Bench, baseline: LoadedHarnes
   const open = [...openTexts(recipe.recipe.spec), baseline.prompt, baseline.canonical, ...stockSources()];
   return {
     evolve: buildLiteralCorpus(splits.evolve, open),
-    sealed: buildLiteralCorpus([...splits.gate, ...splits.test], open),
+    sealed: buildLiteralCorpus(Object.values(splits).flat(), open),
   };
 }
 

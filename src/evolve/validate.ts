@@ -7,6 +7,7 @@ import { runChecks } from "../checks/run-checks.ts";
 import type { LoadedHarness } from "../config/harness.ts";
 import { oneLine } from "../trace/plain-text.ts";
 import type { Diagnosis } from "./diagnose.ts";
+import { frozenFiles } from "./frozen.ts";
 import { earlierTries } from "./past-tries.ts";
 import type { Candidate } from "./propose.ts";
 import { recordRefusal } from "./refusal.ts";
@@ -35,10 +36,16 @@ export async function validate(
     const known = run.ledger.find("candidate-checked", (record) => record.candidate === candidate.id);
     const { ok, checks } = known ?? (await checkOne(run, champion, diagnosis, candidate));
     run.listen({ type: "checked", candidate: candidate.id, ok, reason: ok ? "" : firstFailure(checks) });
-    if (ok) valid.push({ ...candidate, harness: loadOn(run.bench, candidate.dir) });
+    if (ok) valid.push({ ...candidate, harness: loadFrozen(run, candidate) });
     else await recordRefusal(run, candidate, `refused: ${firstFailure(checks)}`);
   }
   return valid;
+}
+
+/** On resume the checks are not made again: the files must be those that they were made on. */
+function loadFrozen(run: EvolveRun, candidate: Candidate): LoadedHarness {
+  frozenFiles(candidate);
+  return loadOn(run.bench, candidate.dir);
 }
 
 async function checkOne(run: EvolveRun, champion: Champion, diagnosis: Diagnosis, candidate: Candidate) {

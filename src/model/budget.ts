@@ -37,12 +37,15 @@ export class Budget {
   reserve(worstUsd: number): { settle(usd: number): void } {
     if (this.rollouts + 1 > this.caps.rollouts - this.kept.rollouts)
       throw new BudgetReached(`${this.caps.rollouts} rollouts`);
-    if (this.usd + worstUsd > this.caps.usd - this.kept.usd) throw new BudgetReached(`$${this.caps.usd}`);
+    // Not `>`: a cost that is no number must refuse, not pass.
+    if (!(this.usd + worstUsd <= this.caps.usd - this.kept.usd)) throw new BudgetReached(`$${this.caps.usd}`);
     this.rollouts += 1;
     this.usd += worstUsd;
+    let held = worstUsd;
     return {
       settle: (usd) => {
-        this.usd += usd - worstUsd;
+        this.usd += usd - held;
+        held = usd;
       },
     };
   }

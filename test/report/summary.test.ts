@@ -36,19 +36,18 @@ const proposed = (candidate: string, lever: "tool" | "prompt") =>
     hash: "h",
     behaviour: "b",
   }) as const;
-const checked = (candidate: string, ok: boolean) =>
-  ({
-    type: "candidate-checked",
-    candidate,
-    ok,
-    checks: [
-      {
-        name: "literals",
-        status: ok ? "pass" : "fail",
-        findings: ok ? [] : [{ kind: "task-id", message: "names t-1" }],
-      },
-    ],
-  }) as const;
+const checked = (candidate: string, ok: boolean): Entry => ({
+  type: "candidate-checked",
+  candidate,
+  ok,
+  checks: [
+    {
+      name: "literals",
+      status: ok ? "pass" : "fail",
+      findings: ok ? [] : [{ kind: "task-id", message: "names t-1" }],
+    },
+  ],
+});
 
 const ledger = ledgerOf(
   { type: "run-started", run: "a-0001" },

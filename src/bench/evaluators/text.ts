@@ -1,6 +1,5 @@
 import { isDeepStrictEqual } from "node:util";
 import type { EvaluatorConfig, Task } from "../../config/recipe-schema.ts";
-import { LorimerError, messageOf } from "../../lib/errors.ts";
 import type { Evaluate, Right } from "./evaluator.ts";
 
 type ConfigOf<Kind extends EvaluatorConfig["kind"]> = Extract<EvaluatorConfig, { kind: Kind }>;
@@ -11,12 +10,9 @@ export function exact({ ignore_case }: ConfigOf<"exact">): Evaluate {
   return ({ answer }, { expected }) => verdict(form(answer) === form(expected), answer, expected);
 }
 
-/**
- * What the pattern finds in the answer (its first group, else the whole match) is the expected answer.
- * @throws LorimerError `config` when it is no pattern
- */
+/** What the pattern finds in the answer (its first group, else the whole match) is the expected answer. */
 export function regex({ pattern, flags }: ConfigOf<"regex">): Evaluate {
-  const compiled = compile(pattern, flags);
+  const compiled = new RegExp(pattern, flags.replace(/[gy]/g, ""));
   return ({ answer }, { expected }) => {
     const match = compiled.exec(answer);
     const found = match?.[1] ?? match?.[0] ?? "";
@@ -25,19 +21,9 @@ export function regex({ pattern, flags }: ConfigOf<"regex">): Evaluate {
 }
 
 /** What surrounds a group is not known from the expected answer, so a right one can be told only of a pattern without. */
-export function rightByRegex({ pattern }: ConfigOf<"regex">, { expected }: Task): Right | undefined {
-  const groups = (compile(`${pattern}|`, "").exec("")?.length ?? 1) - 1;
-  return groups > 0 ? undefined : { answer: expected, dispatched: [] };
-}
-
-function compile(pattern: string, flags: string): RegExp {
-  try {
-    return new RegExp(pattern, flags.replace(/[gy]/g, ""));
-  } catch (error) {
-    throw new LorimerError("config", `evaluator: ${messageOf(error)}`, {
-      hint: "Mend `evaluator.pattern` or `evaluator.flags` in recipe.yaml.",
-    });
-  }
+export function rightByRegex(config: ConfigOf<"regex">, { expected }: Task): Right | undefined {
+  const matchOfNothing = new RegExp(`${config.pattern}|`, config.flags.replace(/[gy]/g, "")).exec("");
+  return matchOfNothing && matchOfNothing.length > 1 ? undefined : { answer: expected, dispatched: [] };
 }
 
 /** The answer is JSON that equals the expected JSON, or whose `field` does. */

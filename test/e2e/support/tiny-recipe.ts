@@ -8,7 +8,18 @@ const things = ["ladder", "drill", "tent", "kettle", "saw", "canoe", "projector"
 const parts = ["handle", "hinge", "cable", "blade", "strap", "lid", "frame", "switch", "wheel"];
 const places = ["the school", "the choir", "the allotment", "the museum", "the rowing club", "the theatre"];
 const signs = {
-  repair: ["cracked", "leaking", "bent", "jammed", "frayed", "wobbling", "rusted", "torn", "burnt", "missing"],
+  repair: [
+    "cracked",
+    "leaking",
+    "bent",
+    "jammed",
+    "frayed",
+    "wobbling",
+    "rusted",
+    "torn",
+    "burnt",
+    "missing",
+  ],
   shelf: ["clean", "polished", "complete", "sharp", "oiled", "tight", "dry", "tidy", "charged", "folded"],
 };
 type Lane = keyof typeof signs;
