@@ -3,6 +3,7 @@ import type { Command } from "commander";
 import { type Checkup, checkMachine, checkRecipe } from "../evolve/doctor.ts";
 import { table } from "../report/format.ts";
 import type { CommandContext } from "./context.ts";
+import { atLeast } from "./numbers.ts";
 
 const marks = { ok: "ok", warning: "warning", bad: "BAD" } as const;
 
@@ -13,7 +14,7 @@ export function registerDoctor(program: Command, context: CommandContext): void 
       "what this machine can fence; with a recipe: its tasks, evaluator and baseline, before anything is spent",
     )
     .argument("[recipe]", "folder of a recipe")
-    .option("--seed <n>", "draws the recipe's tasks", (text) => Number(text), 1)
+    .option("--seed <n>", "draws the recipe's tasks", atLeast(0), 1)
     .option("--json", "print one JSON document")
     .action(async (recipe: string | undefined, options: { json?: boolean; seed: number }) => {
       const checkups = [

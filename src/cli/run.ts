@@ -7,7 +7,7 @@ import { type ModelConfig, modelSchema } from "../config/recipe-schema.ts";
 import { withoutGaps } from "../evolve/decide.ts";
 import { type OpenRun, startRun } from "../evolve/open.ts";
 import { type Arm, baselineDir, loadOn, runPass } from "../evolve/run-state.ts";
-import { LorimerError } from "../lib/errors.ts";
+import { LorimerError, messageOf } from "../lib/errors.ts";
 import { showInterval, table } from "../report/format.ts";
 import { progressListener } from "../report/progress.ts";
 import { scoreEstimate } from "../stats/intervals.ts";
@@ -145,11 +145,16 @@ async function harnessFolder(
 }
 
 function modelOption(text: string): ModelConfig {
-  const parsed = modelSchema.safeParse(parse(text));
+  const hint = "`lorimer schema recipe` shows what a model may have.";
+  let value: unknown;
+  try {
+    value = parse(text);
+  } catch (error) {
+    throw new LorimerError("usage", `--model ${text}: ${messageOf(error)}`, { hint, cause: error });
+  }
+  const parsed = modelSchema.safeParse(value);
   if (parsed.success) return parsed.data;
-  throw new LorimerError("usage", `--model ${text}: ${z.prettifyError(parsed.error)}`, {
-    hint: "`lorimer schema recipe` shows what a model may have.",
-  });
+  throw new LorimerError("usage", `--model ${text}: ${z.prettifyError(parsed.error)}`, { hint });
 }
 
 function withModel(recipe: LoadedRecipe, model: ModelConfig | undefined): LoadedRecipe {
