@@ -14,7 +14,7 @@ import { registerStatus } from "./cli/status.ts";
 import { createTerminal } from "./cli/terminal.ts";
 import { registerTrajectory } from "./cli/trajectory.ts";
 import { registerValidate } from "./cli/validate.ts";
-import { LorimerError } from "./lib/errors.ts";
+import { LorimerError, messageOf, systemCode } from "./lib/errors.ts";
 import { packageVersion } from "./lib/package-root.ts";
 
 /** Runs one command line; returns the exit code. The only code that prints or exits lies here and in cli/. */
@@ -28,9 +28,31 @@ export async function main(argv: readonly string[]): Promise<number> {
   } catch (error) {
     // Commander has printed what it has to say; --help and --version come here too, with code 0.
     if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : 2;
-    terminal.error(error);
-    return error instanceof LorimerError ? error.exitCode : 3;
+    const told = machineTrouble(error) ?? error;
+    terminal.error(told);
+    return told instanceof LorimerError ? told.exitCode : 3;
   }
+}
+
+/** What the operating system refused, wherever that was, is nobody's bug: no stack, and what to do next. */
+function machineTrouble(error: unknown): LorimerError | undefined {
+  const troubles = [
+    "ENOSPC",
+    "EDQUOT",
+    "EFBIG",
+    "EROFS",
+    "EACCES",
+    "EPERM",
+    "EIO",
+    "EMFILE",
+    "ENFILE",
+    "ENOMEM",
+  ];
+  if (error instanceof LorimerError || !troubles.includes(systemCode(error) ?? "")) return undefined;
+  return new LorimerError("infra", messageOf(error), {
+    hint: "All that a run has paid for is kept: put this right, then go on with `lorimer evolve --resume`.",
+    cause: error,
+  });
 }
 
 function build(context: CommandContext): Command {

@@ -5,7 +5,6 @@ import { type AgentResult, runAgent } from "../agent/loop.ts";
 import { PartError } from "../agent/parts.ts";
 import type { LoadedHarness } from "../config/harness.ts";
 import type { Task } from "../config/recipe-schema.ts";
-import { writeFileAtomic } from "../lib/atomic-write.ts";
 import { LorimerError, messageOf } from "../lib/errors.ts";
 import { hashOf } from "../lib/hash.ts";
 import type { Budget } from "../model/budget.ts";
@@ -142,7 +141,7 @@ async function attempt(desk: RolloutDesk, request: RolloutRequest, key: string):
     try {
       const { result } = await rollOut(desk.bench, request, key, events);
       const judged = await judge(desk.bench.evaluator, result, request.task);
-      keepTrajectory(desk.run, key, events, judged);
+      await keepTrajectory(desk.run, key, events, judged);
       return {
         ...judged,
         exit_reason: result.exitReason,
@@ -156,7 +155,7 @@ async function attempt(desk: RolloutDesk, request: RolloutRequest, key: string):
       if (!(error instanceof LorimerError) || error.code !== "infra") throw error;
       if (tried < attempts) continue;
       const broken = { outcome: "infra", score: null } as const;
-      keepTrajectory(desk.run, key, events, broken);
+      await keepTrajectory(desk.run, key, events, broken);
       return { ...spent, ...broken, exit_reason: "error", reason: error.message };
     }
   }
@@ -239,14 +238,12 @@ function endEvent(result: AgentResult, faults: string[]): TraceEvent {
   return error === undefined ? end : { ...end, error };
 }
 
-function keepTrajectory(
+async function keepTrajectory(
   run: RunFolder,
   key: string,
   events: TraceEvent[],
   label: Pick<Fields, "outcome" | "score">,
-): void {
-  writeTrajectory(run.rolloutFile(key), events);
+): Promise<void> {
   const trace = readTrace(events);
-  const file = run.rolloutFile(key).replace(/\.jsonl$/, ".md");
-  if (trace) writeFileAtomic(file, renderTrace(trace, label), { durable: false });
+  await writeTrajectory(run.rolloutFile(key), events, trace && renderTrace(trace, label));
 }

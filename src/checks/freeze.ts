@@ -42,11 +42,17 @@ export function freeze(dir: string): { frozen: Frozen; findings: Finding[] } {
   for (const path of paths.slice(0, maxFiles)) {
     const read = readEntry(dir, path);
     if (typeof read === "string") files.set(path, read);
-    else findings.push({ kind: "freeze", message: read.problem, file: oneLine(path) });
+    else findings.push({ kind: "freeze", message: read.problem, file: oneLine(path), hint: hintFor(path) });
   }
   if (!paths.includes("config.yaml"))
     findings.push({ kind: "freeze", message: "there is no config.yaml", file: "config.yaml" });
   return { frozen: { files, hash: hashOf([...files]) }, findings };
+}
+
+/** A copy of a generation is where most candidates by hand begin. */
+function hintFor(path: string): string | undefined {
+  if (!path.startsWith(".lorimer/") && !path.startsWith(".git/")) return undefined;
+  return "A generation keeps its papers in .lorimer/; a candidate has its own in _meta_scratch/. Leave this out.";
 }
 
 /** The text of a file that may be where it is, or what is wrong with it. */

@@ -2,6 +2,7 @@ import { existsSync } from "node:fs";
 import { join } from "node:path";
 import type { LoadedHarness } from "../config/harness.ts";
 import { loadHarness } from "../config/load-harness.ts";
+import { LorimerError } from "../lib/errors.ts";
 import { generationTag } from "../store/generation-history.ts";
 import { type Generations, openGenerations } from "../store/generations.ts";
 import { type LedgerView, readLedger } from "../store/ledger.ts";
@@ -32,6 +33,10 @@ export function readRun(
   options: RunOptions,
 ): { run: RunFolder; ledger: LedgerView } {
   const run = openRun(runsDirOf(context, options), wanted);
+  if (!existsSync(run.ledgerFile))
+    throw new LorimerError("infra", `${run.dir} has no ledger.jsonl: what it holds cannot be told`, {
+      hint: "The ledger is the run's memory; put it back from a copy.",
+    });
   return { run, ledger: readLedger(run.ledgerFile) };
 }
 

@@ -11,9 +11,9 @@ export function registerDiff(program: Command, context: CommandContext): void {
     .command("diff")
     .description("two generations: what changed in meaning and code, and which tasks flipped")
     .argument("<a>", "gen/0000, R02-C01, a git ref, or a folder")
-    .argument("<b>")
-    .option("--run <run>", "id, prefix or latest")
-    .option("--runs <dir>", "folder of runs")
+    .argument("<b>", "the same")
+    .option("--run <run>", "whose generations: id, prefix or latest (the default)")
+    .option("--runs <dir>", "folder of runs; default: runs/ beside the nearest package.json or .git")
     .option("--json", "print one JSON document")
     .action(async (a: string, b: string, options: RunOptions & { run?: string }) => {
       const { run, ledger } = readRun(context, options.run, options);

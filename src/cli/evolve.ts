@@ -48,7 +48,7 @@ export function registerEvolve(program: Command, context: CommandContext): void 
     )
     .option("--resume [run]", "go on with a run: id, prefix or latest")
     .option("--require-improvement", "exit 1 when nothing was accepted")
-    .option("--runs <dir>", "folder of runs")
+    .option("--runs <dir>", "folder of runs; default: runs/ beside the nearest package.json or .git")
     .option("--json", "print one JSON document")
     .action((recipe: string | undefined, flags: EvolveFlags) => runEvolve(context, recipe, flags));
 }
@@ -92,8 +92,11 @@ async function runEvolve(
     throw error;
   } finally {
     interrupt.release();
-    if (opened) keepPages(opened, context, flags);
-    await opened?.close();
+    try {
+      if (opened) keepPages(opened, context, flags);
+    } finally {
+      await opened?.close();
+    }
   }
 }
 

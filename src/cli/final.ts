@@ -15,7 +15,7 @@ export function registerFinal(program: Command, context: CommandContext): void {
     .command("final")
     .description("score the champion on the sealed test split, once; afterwards the run is closed")
     .argument("[run]", "id, prefix or latest")
-    .option("--runs <dir>", "folder of runs")
+    .option("--runs <dir>", "folder of runs; default: runs/ beside the nearest package.json or .git")
     .option("--json", "print one JSON document")
     .action(async (wanted: string | undefined, options: RunOptions) => {
       const { terminal } = context;

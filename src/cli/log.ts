@@ -12,7 +12,7 @@ export function registerLog(program: Command, context: CommandContext): void {
     .description("the generations of a run, newest first, and what was refused")
     .argument("[run]", "id, prefix or latest")
     .option("--journal", "everything, round by round")
-    .option("--runs <dir>", "folder of runs")
+    .option("--runs <dir>", "folder of runs; default: runs/ beside the nearest package.json or .git")
     .option("--json", "print one JSON document")
     .action((wanted: string | undefined, options: RunOptions & { journal?: boolean }) => {
       const { run, ledger } = readRun(context, wanted, options);

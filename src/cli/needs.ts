@@ -13,15 +13,15 @@ export function registerNeeds(program: Command, context: CommandContext): void {
     .command("needs")
     .description("the inbox of notes for people, over all runs")
     .option("--all", "answered ones too")
-    .option("--runs <dir>", "folder of runs")
+    .option("--runs <dir>", "folder of runs; default: runs/ beside the nearest package.json or .git")
     .option("--json", "print one JSON document")
     .action((options: RunOptions & { all?: boolean }) => listNeeds(context, options));
   needs
     .command("answer")
     .description("answer a note; the next brief has the answer")
-    .argument("<id>")
-    .argument("<text>")
-    .option("--runs <dir>", "folder of runs")
+    .argument("<id>", "the note's id")
+    .argument("<text>", "what you say; proposers read it as data")
+    .option("--runs <dir>", "folder of runs; default: runs/ beside the nearest package.json or .git")
     .option("--json", "print one JSON document")
     .action((id: string, text: string, options: RunOptions) =>
       answer(context, { ...needs.opts(), ...options }, id, { status: "answered", answer: text }),
@@ -29,9 +29,9 @@ export function registerNeeds(program: Command, context: CommandContext): void {
   needs
     .command("deny")
     .description("say no to a note")
-    .argument("<id>")
+    .argument("<id>", "the note's id")
     .argument("[text]", "why", "")
-    .option("--runs <dir>", "folder of runs")
+    .option("--runs <dir>", "folder of runs; default: runs/ beside the nearest package.json or .git")
     .option("--json", "print one JSON document")
     .action((id: string, text: string, options: RunOptions) =>
       answer(context, { ...needs.opts(), ...options }, id, { status: "denied", answer: text }),

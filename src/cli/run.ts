@@ -43,7 +43,7 @@ export function registerRun(program: Command, context: CommandContext): void {
     .option("--split <split>", "evolve or gate", "evolve")
     .option("--seed <n>", "draws tasks and seeds", atLeast(0), 1)
     .option("--concurrency <n>", "rollouts at once", atLeast(1), 4)
-    .option("--runs <dir>", "folder of runs")
+    .option("--runs <dir>", "folder of runs; default: runs/ beside the nearest package.json or .git")
     .option("--json", "print one JSON document")
     .action((recipe: string, flags: RunFlags) => onePass(context, recipe, flags));
 }
@@ -110,7 +110,12 @@ async function onePass(context: CommandContext, path: string, flags: RunFlags): 
         "",
         `${mean.toFixed(3)} ${showInterval(onNewTasks)} on new tasks like these, n ${document.n}, one pass; model kind ${kind}, seed ${flags.seed}, split ${flags.split}`,
         ...(missing > 0 ? [`${missing} rollouts have no score and are not in it`] : []),
-        `kept in ${opened.run.id}`,
+        ...(flags.split === "evolve" && flags.generation !== undefined
+          ? [
+              "proposers saw these tasks: as a score of an evolved harness this is too high; --split gate is nearer",
+            ]
+          : []),
+        `kept in ${opened.run.dir}; one of them: lorimer trajectory ${rows[0]?.[4] ?? "ROLLOUT"} --run ${opened.run.id}`,
       ].join("\n"),
     );
   } finally {

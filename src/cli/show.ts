@@ -11,9 +11,9 @@ export function registerShow(program: Command, context: CommandContext): void {
     .command("show")
     .description("one generation or refused candidate: why, on what evidence, and its files")
     .argument("<which>", "gen/0003, 3, or R02-C01")
-    .option("--run <run>", "id, prefix or latest")
+    .option("--run <run>", "which run: id, prefix or latest (the default)")
     .option("--files", "print the files too")
-    .option("--runs <dir>", "folder of runs")
+    .option("--runs <dir>", "folder of runs; default: runs/ beside the nearest package.json or .git")
     .option("--json", "print one JSON document")
     .action(async (which: string, options: RunOptions & { run?: string; files?: boolean }) => {
       const { run, ledger } = readRun(context, options.run, options);

@@ -12,9 +12,9 @@ export function registerTrajectory(program: Command, context: CommandContext): v
     .command("trajectory")
     .description("one rollout, step by step")
     .argument("<id>", "key of a rollout, or its beginning")
-    .option("--run <run>", "id, prefix or latest")
+    .option("--run <run>", "which run: id, prefix or latest (the default)")
     .option("--facts", "the mechanical facts only")
-    .option("--runs <dir>", "folder of runs")
+    .option("--runs <dir>", "folder of runs; default: runs/ beside the nearest package.json or .git")
     .option("--json", "print one JSON document")
     .action((id: string, options: RunOptions & { run?: string; facts?: boolean }) => {
       const { run, ledger } = readRun(context, options.run, options);

@@ -24,7 +24,7 @@ export function registerValidate(program: Command, context: CommandContext): voi
     .argument("<dir>")
     .option("--run [run]", "against this run's champion and records: id, prefix or latest")
     .option("--static", "without a run: what needs one does not count")
-    .option("--runs <dir>", "folder of runs")
+    .option("--runs <dir>", "folder of runs; default: runs/ beside the nearest package.json or .git")
     .option("--json", "print one JSON document")
     .action(async (dir: string, flags: ValidateFlags) => {
       const folder = resolve(context.cwd, dir);
@@ -35,7 +35,7 @@ export function registerValidate(program: Command, context: CommandContext): voi
       // Without a run nothing says that the candidate is good, only that nothing cheap speaks against it.
       const passed = ok && (flags.run !== undefined || flags.static === true);
       if (flags.json) context.terminal.json({ ok: passed, checks });
-      else context.terminal.result(describe(checks, passed));
+      else context.terminal.result([...describe(checks), conclusion(passed, flags)].join("\n"));
       if (!passed) process.exitCode = 1;
     });
 }
@@ -71,13 +71,19 @@ async function againstRun(context: CommandContext, dir: string, flags: ValidateF
   }
 }
 
-function describe(checks: readonly CheckResult[], ok: boolean): string {
-  const lines = checks.flatMap(({ name, status, findings }) => [
+function conclusion(passed: boolean, { run, static: alone }: ValidateFlags): string {
+  if (run !== undefined) return passed ? "ok" : "not ok";
+  const rest = "what is skipped needs a run: --run";
+  if (passed) return `ok as far as it goes; ${rest}`;
+  return alone ? "not ok" : `not ok: ${rest}, or --static to leave it at that`;
+}
+
+function describe(checks: readonly CheckResult[]): string[] {
+  return checks.flatMap(({ name, status, findings }) => [
     `${status.padEnd(8)}${name}`,
     ...findings.map(({ message, file, line, hint, warning }) => {
       const place = file ? `${file}${line ? `:${line}` : ""}: ` : "";
       return `        ${warning ? "warning: " : ""}${place}${plainText(message)}${hint ? `\n          hint: ${plainText(hint)}` : ""}`;
     }),
   ]);
-  return [...lines, ok ? "ok" : "not ok"].join("\n");
 }

@@ -9,6 +9,7 @@ import { instantiate } from "../checks/canonicalize.ts";
 import { loadRecipe } from "../config/load-recipe.ts";
 import { LorimerError, messageOf } from "../lib/errors.ts";
 import { stockHashes } from "../proposers/mechanic/stock.ts";
+import { doubtsAbout, powerOf } from "./recipe-lint.ts";
 import { baselineDir, loadOn } from "./run-state.ts";
 
 export type { Checkup };
@@ -47,6 +48,9 @@ export async function checkRecipe(path: string, seed: number): Promise<Checkup[]
         findings.length > 0 ? "bad" : "ok",
       );
       add("resources", bench.resources.names.join(", ") || "none");
+      const { text, enough } = powerOf(bench);
+      add("what can be seen", text, enough ? "ok" : "warning");
+      for (const doubt of doubtsAbout(bench, drawn.resources)) add("doubtful", doubt, "warning");
       add("prices", `${bench.model.kind} models cost nothing`);
     } finally {
       await bench.fence.close();

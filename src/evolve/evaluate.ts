@@ -47,6 +47,9 @@ export async function screen(
   return survivors.sort((a, b) => b.screenEffect - a.screenEffect || size(a.harness) - size(b.harness));
 }
 
+/** Cited tasks from which on it means something that none of them is mended. */
+const enoughCited = 8;
+
 /** Cited tasks first: a candidate that mends none of the tasks it cites is not worth a whole pass. */
 async function screenOne(run: EvolveRun, observed: Observed, candidate: ValidCandidate) {
   const { id, harness } = candidate;
@@ -54,7 +57,7 @@ async function screenOne(run: EvolveRun, observed: Observed, candidate: ValidCan
   const cited = citedTasks(candidate, observed);
   const arm = { harness, split: "evolve" as const, seedName: ["screen", id] };
   const first = await runPass(run, { ...arm, tasks: all.filter((task) => cited.has(task.id)) }, "screen");
-  if (cited.size > 1 && first.every(({ outcome }) => outcome === "fail")) {
+  if (cited.size >= enoughCited && first.every(({ outcome }) => outcome === "fail")) {
     const reason = `mends none of the ${cited.size} tasks that it cites`;
     return await run.ledger.append({
       type: "screened",

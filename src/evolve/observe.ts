@@ -1,3 +1,4 @@
+import { existsSync } from "node:fs";
 import { selfReplay } from "../bench/replay.ts";
 import type { ScoredRollout } from "../bench/rollouts.ts";
 import type { ChampionRecord } from "../checks/subject.ts";
@@ -63,7 +64,9 @@ async function readRecords(
 
 function readRecord({ run }: EvolveRun, scored: ScoredRollout): ChampionRecord[] {
   if (scored.outcome === "infra") return [];
-  const { events } = readTrajectory(run.rolloutFile(scored.key));
+  const file = run.rolloutFile(scored.key);
+  if (!existsSync(file)) return []; // Its score stands in the ledger; as evidence it is gone.
+  const { events } = readTrajectory(file);
   const trace = readTrace(events);
   return trace ? [{ scored, events, facts: factsOf(trace), replayable: false }] : [];
 }

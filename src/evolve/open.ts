@@ -74,7 +74,19 @@ export async function resumeRun(
   options: OpenOptions & { recipeDir?: string },
 ): Promise<OpenRun> {
   const { manifest } = run;
+  if (manifest.options["one_pass"] === true)
+    throw new LorimerError("usage", `${run.id} is a single pass of \`lorimer run\`: it evolves nothing`, {
+      hint: "Start an evolution with `lorimer evolve RECIPE`.",
+    });
   const recipe = loadRecipe(options.recipeDir ?? manifest.recipe.dir);
+  if (recipe.recipe.name !== manifest.recipe.name)
+    throw new LorimerError(
+      "usage",
+      `${run.id} is a run of ${manifest.recipe.name}, not of ${recipe.recipe.name}`,
+      {
+        hint: "A run goes on with the recipe that it was started with; leave the recipe out.",
+      },
+    );
   const drawn = await drawBench(recipe, { seed: manifest.seed });
   const now = {
     recipe: recipe.hash,

@@ -10,6 +10,7 @@ export function summaryText(summary: RunSummary, ledger: LedgerView): string {
   return [
     generationsTable(ledger),
     refusalsTable(ledger),
+    passedOverLine(ledger),
     controlsTable(ledger),
     gainLines(summary),
     needsLines(ledger),
@@ -20,6 +21,7 @@ export function summaryText(summary: RunSummary, ledger: LedgerView): string {
 }
 
 function generationsTable(ledger: LedgerView): string {
+  if (!ledger.find("committed", ({ candidate }) => candidate !== null)) return "Nothing was accepted.";
   const rows = ledger.all("committed").map((record): string[] => {
     const { generation, candidate } = record;
     const name = generationTag(generation);
@@ -55,6 +57,19 @@ function refusalsTable(ledger: LedgerView): string {
   return ["Refused", table([["", "lever", "by", "reason"], ...rows], { indent: "  " })].join("\n");
 }
 
+/** Candidates that no one refused: a better one was accepted first. */
+function passedOverLine(ledger: LedgerView): string {
+  const passed = ledger
+    .all("screened")
+    .filter(
+      ({ candidate, passed: survived }) =>
+        survived && !ledger.find("verdict", (v) => v.candidate === candidate),
+    );
+  if (passed.length === 0) return "";
+  const names = passed.map(({ candidate }) => candidate).join(", ");
+  return `Passed over, since another was accepted first (may be offered again): ${names}`;
+}
+
 function controlsTable(ledger: LedgerView): string {
   const rows = ledger
     .all("control")
@@ -63,7 +78,16 @@ function controlsTable(ledger: LedgerView): string {
   return ["Controls (must not be accepted; they commit nothing)", table(rows, { indent: "  " })].join("\n");
 }
 
-function gainLines({ baseline, champion, model_kind, seed, rollouts, cost_usd, fence }: RunSummary): string {
+function gainLines({
+  accepted,
+  baseline,
+  champion,
+  model_kind,
+  seed,
+  rollouts,
+  cost_usd,
+  fence,
+}: RunSummary): string {
   const line = (label: string, score: RunSummary["champion"]) =>
     score === null
       ? ""
@@ -71,7 +95,7 @@ function gainLines({ baseline, champion, model_kind, seed, rollouts, cost_usd, f
   return [
     `Gate score, model kind ${model_kind}, seed ${seed}, from rollouts that decided nothing`,
     line("baseline", baseline),
-    line("champion", champion),
+    accepted > 0 ? line("champion", champion) : "",
     `  ${rollouts.paid} rollouts paid, $${cost_usd.toFixed(2)}, fence ${fence}`,
     ...(model_kind === "sim"
       ? ["  A simulator answered: this shows that the optimiser works, not how a real model would do."]
@@ -90,12 +114,15 @@ function needsLines(ledger: LedgerView): string {
   ].join("\n");
 }
 
-function nextLines({ run, champion }: RunSummary): string {
+function nextLines({ run, champion, accepted }: RunSummary): string {
   const newest = generationTag(champion?.generation ?? 0);
-  const commands = [
-    [`lorimer log ${run}`, "every generation and refusal"],
+  const onGains = [
     [`lorimer diff gen/0000 ${newest}`, "what changed, in words and code"],
     [`lorimer show ${newest}`, "why the newest one stands, with its evidence"],
+  ];
+  const commands = [
+    [`lorimer log ${run}`, "every generation and refusal"],
+    ...(accepted > 0 ? onGains : []),
     ["lorimer needs", "notes for you, and how to answer them"],
     [`lorimer final ${run}`, "the sealed split, once; closes the run"],
   ];

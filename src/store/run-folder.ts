@@ -165,9 +165,13 @@ function readRun(dir: string): RunFolder {
     value = JSON.parse(readFileSync(file, "utf8"));
   } catch (error) {
     if (systemCode(error) === "ENOENT") {
-      throw new LorimerError("missing", `${dir} has no run.json: the run was stopped before it began`, {
-        hint: "Nothing was paid for in it; delete the folder.",
-      });
+      throw new LorimerError(
+        "missing",
+        `${dir} has no run.json: the run was stopped before it began, or the file was taken away`,
+        {
+          hint: "Without a ledger.jsonl in it nothing was paid for, and the folder can be deleted.",
+        },
+      );
     }
     throw new LorimerError("infra", `cannot read ${file}: ${messageOf(error)}`, { cause: error });
   }

@@ -1,24 +1,26 @@
-import { randomBytes } from "node:crypto";
-import { mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
-import { dirname } from "node:path";
+import { readFileSync } from "node:fs";
+import { writeFile } from "node:fs/promises";
 import { z } from "zod";
 import { LorimerError, messageOf, systemCode } from "../lib/errors.ts";
 import { type JsonLines, parseJsonLines, toJsonLines } from "../lib/json-lines.ts";
 import { type TraceEvent, traceEventSchema } from "../trace/events.ts";
 
 /**
- * Writes a rollout's events as JSON lines, whole or not at all. Not flushed to the disk: a rollout counts once the ledger
- * says so, and a trajectory lost with the power is only missed as evidence.
+ * Writes a rollout's events as JSON lines, and what people read beside them as Markdown. Not flushed to the disk, nor by
+ * way of another name: a rollout counts once the ledger says so, and until then the next attempt writes them anew.
  * @throws LorimerError `infra` when the disk fails
  */
-export function writeTrajectory(file: string, events: readonly TraceEvent[]): void {
-  const temporary = `${file}.${randomBytes(6).toString("hex")}.tmp`;
+export async function writeTrajectory(
+  file: string,
+  events: readonly TraceEvent[],
+  markdown?: string,
+): Promise<void> {
   try {
-    mkdirSync(dirname(file), { recursive: true });
-    writeFileSync(temporary, toJsonLines(events));
-    renameSync(temporary, file);
+    await Promise.all([
+      writeFile(file, toJsonLines(events)),
+      markdown === undefined ? undefined : writeFile(file.replace(/\.jsonl$/, ".md"), markdown),
+    ]);
   } catch (error) {
-    rmSync(temporary, { force: true });
     throw new LorimerError("infra", `cannot write ${file}: ${messageOf(error)}`, {
       hint: "Free some disk space, then go on with --resume.",
       cause: error,

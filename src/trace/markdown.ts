@@ -1,4 +1,3 @@
-import { stringify } from "yaml";
 import { oneLine, plainText } from "./plain-text.ts";
 import type { ReadTrace, TraceStep } from "./steps.ts";
 
@@ -35,9 +34,24 @@ export function renderTrace(trace: ReadTrace, label: TraceLabel): string {
   const result = end
     ? [`## Result\n\n${end.exitReason}${end.error ? `: ${inline(end.error)}` : ""}\n\n${block(end.answer)}`]
     : [];
-  return [`---\n${stringify(frontMatter)}---`, ...opening, ...steps.map(renderStep), ...result]
+  return [`---\n${yamlOf(frontMatter)}\n---`, ...opening, ...steps.map(renderStep), ...result]
     .join("\n\n")
     .concat("\n");
+}
+
+/** JSON values are YAML too; plain words stand without their quotes. */
+function yamlOf(fields: Record<string, unknown>): string {
+  return Object.entries(fields)
+    .map(([name, value]) => `${name}: ${isWord(value) ? value : JSON.stringify(value)}`)
+    .join("\n");
+}
+
+function isWord(value: unknown): value is string {
+  return (
+    typeof value === "string" &&
+    /^[a-z][a-z0-9_]*$/i.test(value) &&
+    !/^(true|false|null|yes|no|on|off|[yn])$/i.test(value)
+  );
 }
 
 function renderStep({ step, reply, calls, results, triggers, errors, nudges }: TraceStep): string {
@@ -69,8 +83,8 @@ function inline(text: string): string {
 }
 
 /** How often each name occurs. No object: a tool may be called `constructor`. */
-function countBy(names: readonly string[]): Map<string, number> {
+function countBy(names: readonly string[]): Record<string, number> {
   const counts = new Map<string, number>();
   for (const name of names.map((raw) => oneLine(raw))) counts.set(name, (counts.get(name) ?? 0) + 1);
-  return counts;
+  return Object.fromEntries(counts);
 }

@@ -7,12 +7,7 @@ import { freeze } from "../../src/checks/freeze.ts";
 import { specInputs } from "../../src/checks/tool-spec.ts";
 import { diffHarness } from "../../src/config/diff.ts";
 import type { LoadedHarness } from "../../src/config/harness.ts";
-import {
-  dropUnused,
-  enableBuiltin,
-  moreSteps,
-  tighterCap,
-} from "../../src/proposers/mechanic/config-rules.ts";
+import { enableBuiltin, moreSteps, tighterCap } from "../../src/proposers/mechanic/config-rules.ts";
 import { mechanic } from "../../src/proposers/mechanic/mechanic.ts";
 import {
   finishNudge,
@@ -41,7 +36,6 @@ const rules: Record<string, Rule> = {
   repeatGuard,
   similarRecords,
   findInRecords,
-  dropUnused,
 };
 
 /** Lets the mechanic write a candidate on `given` and loads it as a champion would be. */
@@ -90,7 +84,6 @@ const cases: [rule: string, given: Brief][] = [
     "findInRecords",
     brief({ failing: facts(3, { calls: [call({ name: "search_files", disposition: "unknown" })] }) }),
   ],
-  ["dropUnused", brief({ failing: facts(3, { unused: ["Read"] }) })],
 ];
 
 describe.each(cases)("the rule %s", (name, given) => {

@@ -13,17 +13,20 @@ const events: TraceEvent[] = [
 ];
 
 describe("a trajectory file", () => {
-  it("gives back the events that were written, and leaves nothing beside it", () => {
+  it("gives back the events that were written, over what a killed attempt left, with the Markdown beside it", async () => {
     const dir = temporary();
-    const file = join(dir, "rollouts/k.jsonl");
-    writeTrajectory(file, events);
+    const file = join(dir, "k.jsonl");
+    writeFileSync(file, `${"x".repeat(10_000)}\n`);
+    await writeTrajectory(file, events, "# a rollout\n");
     expect(readTrajectory(file)).toEqual({ events, torn: "" });
-    expect(readdirSync(join(dir, "rollouts"))).toEqual(["k.jsonl"]);
+    expect(readFileSync(join(dir, "k.md"), "utf8")).toBe("# a rollout\n");
+    expect(readdirSync(dir).sort()).toEqual(["k.jsonl", "k.md"]);
+    await expect(writeTrajectory(join(dir, "none/k.jsonl"), events)).rejects.toMatchObject({ code: "infra" });
   });
 
-  it("sets a torn tail aside and accepts a byte order mark", () => {
+  it("sets a torn tail aside and accepts a byte order mark", async () => {
     const file = join(temporary(), "k.jsonl");
-    writeTrajectory(file, events);
+    await writeTrajectory(file, events);
     writeFileSync(file, `\ufeff${readFileSync(file, "utf8")}{"step":7,"ro`);
     expect(readTrajectory(file)).toEqual({ events, torn: '{"step":7,"ro' });
   });

@@ -57,16 +57,13 @@ rollout: key
 task: t1
 split: evolve
 seed: 7
-model: scripted:test
+model: "scripted:test"
 exit_reason: done
 outcome: fail
 score: 0
 steps: 2
-tool_calls:
-  look: 1
-  write: 1
-tool_errors:
-  write: 1
+tool_calls: {"look":1,"write":1}
+tool_errors: {"write":1}
 tokens: 15
 cost_usd: 0.25
 truncated: false

@@ -20,10 +20,15 @@ export function regex({ pattern, flags }: ConfigOf<"regex">): Evaluate {
   };
 }
 
-/** What surrounds a group is not known from the expected answer, so a right one can be told only of a pattern without. */
+/**
+ * What surrounds a group is not known from the expected answer, so a right one can be told only of a pattern without, or
+ * of an expected answer that the pattern finds something in: that must then be all of it.
+ */
 export function rightByRegex(config: ConfigOf<"regex">, { expected }: Task): Right | undefined {
-  const matchOfNothing = new RegExp(`${config.pattern}|`, config.flags.replace(/[gy]/g, "")).exec("");
-  return matchOfNothing && matchOfNothing.length > 1 ? undefined : { answer: expected, dispatched: [] };
+  const flags = config.flags.replace(/[gy]/g, "");
+  const groups = (new RegExp(`${config.pattern}|`, flags).exec("")?.length ?? 1) - 1;
+  const told = groups === 0 || new RegExp(config.pattern, flags).test(expected);
+  return told ? { answer: expected, dispatched: [] } : undefined;
 }
 
 /** The answer is JSON that equals the expected JSON, or whose `field` does. */

@@ -71,7 +71,7 @@ export const tighterCap: Rule = {
     if (next >= now) return undefined;
     return {
       share: (0.2 * long.length) / failing.length,
-      hypothesis: `${long.length} of ${failing.length} failing tasks are over ${longTask} characters long; cutting at ${next} instead of ${now} leaves more room.`,
+      hypothesis: `${long.length} of ${failing.length} failing rollouts have a task of over ${longTask} characters; cutting at ${next} instead of ${now} leaves more room.`,
       evidence: cite(long, lastSaidOrCall),
       signature: { knob: "processors.InputCap.max_chars" },
       fixes: tasksOf(long),
@@ -79,31 +79,6 @@ export const tighterCap: Rule = {
       apply: (draft) => {
         const entry = draft.config.processors[index];
         if (entry) entry["max_chars"] = next;
-      },
-    };
-  },
-};
-
-/** A built-in tool that no rollout ever calls is only weight in every prompt: leave it out. */
-export const dropUnused: Rule = {
-  lever: "config",
-  diagnose({ failing, passing, champion }) {
-    const all = [...failing, ...passing];
-    const idle = champion.config.tools.builtin.find((name) =>
-      all.every(({ unused }) => unused.includes(name)),
-    );
-    if (idle === undefined || failing.length < 2) return undefined;
-    return {
-      share: 0.02,
-      hypothesis: `No rollout of ${all.length} calls ${idle}; without it the prompt is shorter.`,
-      evidence: cite(failing, lastSaid),
-      signature: { knob: `tools.builtin.${idle}` },
-      fixes: [],
-      apply: (draft) => {
-        const { tools } = draft.config;
-        const others = (list: string[]) => list.filter((name) => name !== idle);
-        tools.builtin = others(tools.builtin);
-        tools.allowlist = tools.allowlist && others(tools.allowlist);
       },
     };
   },

@@ -4,7 +4,7 @@ import { stringify } from "yaml";
 import type { NoteDraft, Proposal } from "../../config/candidate-schema.ts";
 import type { Lever } from "../../config/harness-schema.ts";
 import type { Brief, Proposer } from "../proposer.ts";
-import { dropUnused, enableBuiltin, moreSteps, tighterCap } from "./config-rules.ts";
+import { enableBuiltin, moreSteps, tighterCap } from "./config-rules.ts";
 import { notesFor } from "./notes.ts";
 import { finishNudge, inputCap, repeatGuard, toolErrorTail } from "./processor-rules.ts";
 import { answerFormat, requiredCall } from "./prompt-rules.ts";
@@ -24,7 +24,6 @@ const rules: readonly Rule[] = [
   repeatGuard,
   similarRecords,
   findInRecords,
-  dropUnused,
 ];
 
 interface Choice extends Diagnosis {
@@ -82,9 +81,8 @@ function rankedChoices(brief: Brief): Choice[] {
 
 function proposalOf(choice: Choice, others: readonly Choice[], brief: Brief): Proposal {
   const whyNot: Partial<Record<Lever, string>> = {};
-  for (const { lever, share, signature } of others)
-    whyNot[lever] ??=
-      `${signatureKey(signature)} would speak to ${Math.round(share * 100)} % of the failing rollouts`;
+  for (const { lever, hypothesis, signature } of others)
+    whyNot[lever] ??= `${signatureKey(signature)} ranks lower: ${hypothesis}`;
   return {
     parent: brief.championName,
     lever: choice.lever,

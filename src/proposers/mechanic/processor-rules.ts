@@ -17,7 +17,7 @@ export const inputCap: Rule = {
     const what =
       flooded.length >= 2
         ? `${flooded.length} of ${brief.failing.length} failing rollouts repeat a call on a task of over ${longTask} characters: its result lies past what the model can see`
-        : `${long.length} of ${brief.failing.length} failing tasks are over ${longTask} characters long`;
+        : `${long.length} of ${brief.failing.length} failing rollouts have a task of over ${longTask} characters`;
     return {
       // Length alone says little; length with repeated calls says where the result went.
       share: (flooded.length + 0.2 * (long.length - flooded.length)) / brief.failing.length,

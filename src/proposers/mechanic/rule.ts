@@ -12,7 +12,7 @@ export interface Draft {
 
 /** What the trajectories say for one stock part. */
 export interface Diagnosis {
-  /** Share of the failing rollouts that it could help, in (0, 1]; the ranking goes by it. */
+  /** What the ranking goes by, in (0, 1]: the share of the failing rollouts that it could help, less what speaks against it. */
   share: number;
   hypothesis: string;
   evidence: Proposal["evidence"];
@@ -37,19 +37,28 @@ export function mayCall({ spec }: Pick<Brief, "spec">, name: string): boolean {
   return allowed.includes("*") || allowed.includes(name);
 }
 
-const citedRollouts = 6;
+const citedTasks = 10;
 
-/** Cites a few of the rollouts, each with a quote of one of its steps. */
+/** Cites rollouts of different tasks from all over the list, each with a quote of one of its steps. */
 export function cite(
   facts: readonly TraceFacts[],
   quoteOf: (fact: TraceFacts) => { step: number; quote: string } | undefined,
 ): Proposal["evidence"] {
-  return facts
-    .flatMap((fact) => {
-      const quote = quoteOf(fact);
-      return quote ? [{ rollout: fact.rollout, ...quote }] : [];
-    })
-    .slice(0, citedRollouts);
+  const first = new Map<string, Proposal["evidence"][number]>();
+  for (const fact of facts) {
+    const quote = first.has(fact.task) ? undefined : quoteOf(fact);
+    if (quote) first.set(fact.task, { rollout: fact.rollout, ...quote });
+  }
+  return spread([...first.values()], citedTasks);
+}
+
+/** At most `count` items, evenly from beginning to end: neighbours in a list are often of one kind. */
+function spread<Item>(items: readonly Item[], count: number): Item[] {
+  if (items.length <= count) return [...items];
+  return Array.from(
+    { length: count },
+    (_, index) => items[Math.floor((index * items.length) / count)] as Item,
+  );
 }
 
 /** The tasks of these rollouts, each once. */
