@@ -99,6 +99,27 @@ test("a run that dies in round 3 keeps generation 2; interrupted or with a torn 
   expect(paidTwice(dir)).toEqual([]);
 });
 
+test("Ctrl-C, which ends git and the compiler in the middle of their work too, changes nothing", async () => {
+  const { dir, start, resume } = newRun();
+  const inTheMiddleOf = [
+    /"type":"candidate-proposed"[^\n]*"R01-C01"/, // the compiler's work
+    /"type":"candidate-checked"[^\n]*"R01-C03"/,
+    /"type":"screened"[^\n]*"R01-C03"/,
+    /"type":"verdict"[^\n]*"R01-C02"/, // git's work: the commit
+    /"type":"candidate-proposed"[^\n]*"R02-C01"/,
+    /"type":"verdict"[^\n]*"R02-C01"/,
+  ];
+  for (const [index, moment] of inTheMiddleOf.entries()) {
+    const args = index === 0 ? start : resume;
+    const { code, sent, stderr } = await signalAt(args, { runDir: dir, moment, signal: "Ctrl-C" });
+    expect(sent, `ended before ${moment}`).toBe(true);
+    expect(code, stderr).toBe(130);
+  }
+  await succeed(resume);
+  expect(treesOf(dir)).toEqual(reference.trees);
+  expect(decisionsOf(dir)).toEqual(reference.decisions);
+});
+
 function count(dir: string, type: string): number {
   return ledgerOf(dir).filter((record) => record.type === type).length;
 }

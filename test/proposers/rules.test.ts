@@ -174,14 +174,6 @@ describe("what cannot help is not proposed", () => {
   });
 });
 
-test("a tool that goes takes its name on the allowlist along", async () => {
-  const champion = { ...baseline, config: structuredClone(baseline.config) };
-  champion.config.tools.allowlist = ["Read"];
-  const dir = mkdtempSync(join(scratch, "allowlist-"));
-  await mechanic.propose(brief({ champion, failing: facts(3, { unused: ["Read"] }) }), dir);
-  expect(load(dir).config.tools).toMatchObject({ builtin: [], allowlist: [] });
-});
-
 test("the answer form is the one that passing answers show", () => {
   const passing = facts(2, { answer: "It is about a due date.\nQUEUE: loans" });
   const diagnosis = answerFormat.diagnose({ ...asking, passing });

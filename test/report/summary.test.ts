@@ -137,14 +137,14 @@ describe("the summary", () => {
   it("has no score, and says so, where too few rollouts had one", () => {
     const unscored = ledgerOf({
       type: "score-batch",
-      which: "champion",
+      which: "baseline",
       generation: 0,
       score: null,
       n: 4,
       interval: null,
       numbers: {},
     });
-    expect(summaryText(summarise(run, unscored), unscored)).toContain("champion gen/0000: no score");
+    expect(summaryText(summarise(run, unscored), unscored)).toContain("baseline gen/0000: no score");
   });
 });
 

@@ -6,16 +6,20 @@ import { startLorimer } from "./lorimer.ts";
 /** A moment of a run: what its ledger holds by then. */
 export type Moment = RegExp | { type: string; count: number };
 
+/** Ctrl-C on a terminal goes to all that runs in the foreground: to what lorimer has started, too. */
+type Signal = "SIGKILL" | "SIGINT" | "Ctrl-C";
+
 /** Starts lorimer and sends it a signal as soon as the ledger shows the moment. */
 export async function signalAt(
   args: readonly string[],
-  { runDir, moment, signal }: { runDir: string; moment: Moment; signal: "SIGKILL" | "SIGINT" },
+  { runDir, moment, signal }: { runDir: string; moment: Moment; signal: Signal },
 ) {
-  const { child, ended } = startLorimer(args);
+  const { child, ended } = startLorimer(args, { detached: true });
   const ledger = followFile(join(runDir, "ledger.jsonl"));
   let sent = false;
   while (child.exitCode === null && child.signalCode === null) {
-    if (!sent && shows(ledger.text(), moment)) sent = child.kill(signal);
+    if (!sent && shows(ledger.text(), moment))
+      sent = signal === "Ctrl-C" ? process.kill(-(child.pid ?? 0), "SIGINT") : child.kill(signal);
     await setTimeout(2);
   }
   ledger.close();

@@ -19,12 +19,18 @@ interface SpawnOptions {
   cwd?: string;
   /** Over the environment of the tests. */
   env?: Record<string, string>;
+  /** In a process group of its own, as a terminal starts it. */
+  detached?: boolean;
 }
 
 /** The command line as a process of its own, as a person would start it. */
-export function startLorimer(args: readonly string[], { cwd = tmpdir(), env = {} }: SpawnOptions = {}) {
+export function startLorimer(
+  args: readonly string[],
+  { cwd = tmpdir(), env = {}, detached = false }: SpawnOptions = {},
+) {
   const child = spawn(process.execPath, [binary, ...args], {
     cwd,
+    detached,
     env: { ...process.env, NO_COLOR: "1", LORIMER_FENCE: "", ...env },
     stdio: ["ignore", "pipe", "pipe"],
   });
