@@ -85,7 +85,8 @@ async function runEvolve(
     else terminal.result(`\n${summaryText(summary, ledger)}\n  took ${seconds} s`);
     if (flags.requireImprovement && summary.accepted === 0) process.exitCode = 1;
   } catch (error) {
-    if (error instanceof LorimerError && error.code === "interrupted" && opened)
+    // Ctrl-C reaches git and the compiler too: what they say then is part of the interruption.
+    if (opened && interrupt.signal.aborted)
       throw new LorimerError("interrupted", `interrupted; ${opened.run.id} keeps all that was paid for`, {
         hint: `Go on with \`lorimer evolve --resume ${opened.run.id}\`.`,
       });

@@ -2,6 +2,7 @@ import { mkdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { loadCandidateFile, loadProposal } from "../checks/canonicalize.ts";
 import { freeze } from "../checks/freeze.ts";
+import { LorimerError } from "../lib/errors.ts";
 import { renderBrief } from "../proposers/brief.ts";
 import type { Brief, Proposer } from "../proposers/proposer.ts";
 import { foldInbox, foldNotes, recordNote } from "../store/inbox.ts";
@@ -112,8 +113,10 @@ async function proposeOne(
 function behaviourOf(run: EvolveRun, dir: string): string | null {
   try {
     return loadOn(run.bench, dir).behaviourHash;
-  } catch {
-    return null; // What is wrong with it is said by the checks.
+  } catch (error) {
+    // What is wrong with it is said by the checks; what is wrong with the machine is no fault of its.
+    if (error instanceof LorimerError && error.code !== "infra") return null;
+    throw error;
   }
 }
 

@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { beforeAll, expect, test } from "vitest";
 import { gitIn, treesOf } from "./support/git.ts";
 import { type Moment, signalAt } from "./support/killing.ts";
-import { decisionsOf, ledgerOf, paidTwice } from "./support/ledger.ts";
+import { decisionsOf, ledgerOf, paidTwice, recordsOf } from "./support/ledger.ts";
 import { json, succeed, temporaryFolders } from "./support/lorimer.ts";
 import { writeTinyRecipe } from "./support/tiny-recipe.ts";
 
@@ -33,7 +33,7 @@ test("the small recipe is worth repeating: it takes a prompt, a tool and a proce
   expect(reference.trees.length).toBeGreaterThanOrEqual(4);
 });
 
-test("the same seed at another concurrency decides the same and commits the same trees", async () => {
+test.concurrent("the same seed at another concurrency decides the same and commits the same trees", async () => {
   const { dir, start } = newRun();
   await succeed([...start, "--concurrency", "4"]);
   expect(treesOf(dir)).toEqual(reference.trees);
@@ -43,7 +43,6 @@ test("the same seed at another concurrency decides the same and commits the same
 /** In the order in which a run comes to them. */
 const moments: Moment[] = [
   /"type":"run-started"/,
-  { type: "rollout-scored", count: 30 },
   /"type":"candidate-proposed"[^\n]*"R01-C02"/,
   /"type":"candidate-checked"[^\n]*"R01-C03"/,
   /"type":"screened"/,
@@ -52,12 +51,11 @@ const moments: Moment[] = [
   { type: "rollout-scored", count: 550 },
   /"type":"verdict"[^\n]*"R02-/,
   /"type":"committed"[^\n]*"generation":2/,
-  /"type":"round-started","round":3/,
   /"type":"control"/,
   /"type":"score-batch","which":"champion"/,
 ];
 
-test("killed again and again, and resumed each time, it comes to the same end and pays nothing twice", async () => {
+test.concurrent("killed again and again, and resumed each time, it comes to the same end and pays nothing twice", async () => {
   const { dir, start, resume } = newRun();
   for (const [index, moment] of moments.entries()) {
     const { sent } = await signalAt(index === 0 ? start : resume, { runDir: dir, moment, signal: "SIGKILL" });
@@ -72,7 +70,7 @@ test("killed again and again, and resumed each time, it comes to the same end an
   expect(numbers.split("\n").map(Number)).toEqual(reference.trees.map((_, number) => number));
 });
 
-test("a run that dies in round 3 keeps generation 2; interrupted or with a torn ledger it goes on", async () => {
+test.concurrent("a run that dies in round 3 keeps generation 2; interrupted or with a torn ledger it goes on", async () => {
   const { dir, runs, start, resume } = newRun();
   const roundThree = /"type":"round-started","round":3/;
   await signalAt(start, { runDir: dir, moment: roundThree, signal: "SIGKILL" });
@@ -86,8 +84,9 @@ test("a run that dies in round 3 keeps generation 2; interrupted or with a torn 
   expect(interrupted.code).toBe(130);
   expect(interrupted.stderr).toContain("lorimer evolve --resume lending-desk-0001");
   expect(interrupted.stderr).not.toMatch(/\n\s+at /);
-  const started = count(dir, "rollout-started");
-  expect(count(dir, "rollout-scored"), "what was in flight is kept").toBe(started);
+  const scored = new Set(recordsOf(dir, "rollout-scored").map(({ key }) => key));
+  const lost = recordsOf(dir, "rollout-started").filter(({ key }) => !scored.has(key));
+  expect(lost, "what was in flight is kept").toEqual([]);
 
   const torn = '{"v":1,"seq":99999,"at":"2024-01-01T00:00:00.000Z","type":"rollout-sco';
   appendFileSync(join(dir, "ledger.jsonl"), torn);
@@ -99,7 +98,7 @@ test("a run that dies in round 3 keeps generation 2; interrupted or with a torn 
   expect(paidTwice(dir)).toEqual([]);
 });
 
-test("Ctrl-C, which ends git and the compiler in the middle of their work too, changes nothing", async () => {
+test.concurrent("Ctrl-C, which ends git and the compiler in the middle of their work too, changes nothing", async () => {
   const { dir, start, resume } = newRun();
   const inTheMiddleOf = [
     /"type":"candidate-proposed"[^\n]*"R01-C01"/, // the compiler's work

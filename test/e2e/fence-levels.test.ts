@@ -14,27 +14,26 @@ beforeAll(() => {
 
 async function evolveAt(level: string) {
   const runs = join(temporary(), "runs");
-  const ended = await lorimer(["evolve", recipe, "--runs", runs, "--seed", "7"], {
-    env: { LORIMER_FENCE: level },
-  });
-  return { ...ended, dir: join(runs, "lending-desk-0001") };
+  const args = ["evolve", recipe, "--runs", runs, "--seed", "7", "--rounds", "2"];
+  const ended = await lorimer(args, { env: { LORIMER_FENCE: level } });
+  return { level, ...ended, dir: join(runs, "lending-desk-0001") };
 }
 
+const levels = ["full", "partial", "weak"];
 const unavailable = "LORIMER_FENCE does not work here";
 
 test("every level of the fence that works here gives the same generations, and is named", async (context) => {
   const ran = [];
-  for (const level of ["full", "partial", "weak"]) {
-    const { code, stdout, stderr, dir } = await evolveAt(level);
+  for (const { level, code, stdout, stderr, dir } of await Promise.all(levels.map(evolveAt))) {
     if (stderr.includes(unavailable)) continue;
     expect(code, stderr).toBe(0);
     expect(stderr).toContain(`fence ${level}`);
     expect(stdout).toContain(`fence ${level}`);
-    ran.push({ level, trees: treesOf(dir), stdout, dir });
+    ran.push({ level, trees: treesOf(dir), dir });
   }
   const [first, ...others] = ran;
   if (first === undefined || others.length === 0) return context.skip("one level only works here");
-  expect(first.trees.length).toBeGreaterThanOrEqual(4);
+  expect(first.trees.length).toBeGreaterThanOrEqual(3);
   for (const { trees } of others) expect(trees).toEqual(first.trees);
   const weak = ran.find(({ level }) => level === "weak");
   const hashed = decisionsOf(weak?.dir ?? first.dir).find((record) =>

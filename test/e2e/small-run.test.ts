@@ -14,7 +14,7 @@ function setUp(changes: Record<string, unknown> = {}) {
   return { recipe: writeTinyRecipe(join(dir, "recipe"), changes), runs, on: ["--runs", runs] };
 }
 
-test("an answer to a note survives the run, and is in the next round's brief", async () => {
+test.concurrent("an answer to a note survives the run, and is in the next round's brief", async () => {
   const { recipe, runs, on } = setUp();
   await succeed(["evolve", recipe, ...on, "--rounds", "1"]);
   const [note] = await json<{ id: string; status: string }[]>(["needs", ...on]);
@@ -33,7 +33,7 @@ test("an answer to a note survives the run, and is in the next round's brief", a
   expect(denied.status).toBe("denied");
 });
 
-test("looks at one sealed split are counted over runs", async () => {
+test.concurrent("looks at one sealed split are counted over runs", async () => {
   const { recipe, on } = setUp();
   for (const seed of ["1", "2"]) await succeed(["evolve", recipe, ...on, ...short, "--seed", seed]);
   expect(await succeed(["final", "lending-desk-0001", ...on])).not.toContain("reused");
@@ -41,7 +41,7 @@ test("looks at one sealed split are counted over runs", async () => {
   expect(await json(["final", "lending-desk-0002", ...on])).toMatchObject({ looks: 2, stored: true });
 });
 
-test("a budget of rollouts is kept to, and what it bought stands", async () => {
+test.concurrent("a budget of rollouts is kept to, and what it bought stands", async () => {
   const { recipe, on } = setUp({ budgets: { rounds: 5, candidates: 4, alpha: 0.5, rollouts: 420 } });
   const summary = await json<RunSummary>(["evolve", recipe, ...on]);
   expect(summary.rollouts.paid).toBeLessThanOrEqual(420);
@@ -49,7 +49,7 @@ test("a budget of rollouts is kept to, and what it bought stands", async () => {
   expect(summary.champion?.n).toBeGreaterThan(0);
 });
 
-test("a run that accepts nothing says so, and --require-improvement makes it the exit code", async () => {
+test.concurrent("a run that accepts nothing says so, and --require-improvement makes it the exit code", async () => {
   const replies = ["I keep my counsel.", "LANE shelf"];
   const { recipe, on } = setUp({
     models: { agent: { kind: "scripted", replies } },
@@ -63,7 +63,7 @@ test("a run that accepts nothing says so, and --require-improvement makes it the
   expect(await json(["status", ...on])).toMatchObject({ accepted: 0, champion: { generation: 0 } });
 });
 
-test("one task with one harness: a scoreboard and a trajectory to look at", async () => {
+test.concurrent("one task with one harness: a scoreboard and a trajectory to look at", async () => {
   const { recipe, on } = setUp();
   interface Pass {
     run: string;

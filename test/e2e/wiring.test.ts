@@ -7,7 +7,7 @@ import { copyInboxTriage } from "./support/recipe-copy.ts";
 const temporary = temporaryFolders();
 
 // Whoever names the answer form alone gets about half of the mails right: there are as many of each label.
-test.each(["none", "shuffled"])(
+test.concurrent.each(["none", "shuffled"])(
   "with %s of the history's labels the gain is no more than the answer form's",
   async (history) => {
     const dir = temporary();
